@@ -1,0 +1,1 @@
+"""The five deployables. They meet in PostgreSQL tables, never in imports."""
