@@ -1,0 +1,61 @@
+"""The delivery life cycle of an outbox event: one table; the SQL guards, the CHECK and the docs page follow it."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+
+class Target(StrEnum):
+    """`msg_event.target`: the topic an event goes to. With the FLID it makes the order unit (R29)."""
+
+    MSG = "KAFKA:msg"  # each change, once
+    SCHD = "KAFKA:schd"  # the latest state, one row a flight
+
+
+class EventType(StrEnum):
+    """`msg_event.event_type`."""
+
+    UPSERT = "UPSERT"
+    TOMBSTONE = "TOMBSTONE"  # null value (R61)
+
+
+class EventState(StrEnum):
+    """`msg_event.state`."""
+
+    PENDING = "PENDING"
+    SENT = "SENT"
+    DEAD = "DEAD"  # holds what is behind it on its unit, or not: `msgx.dispatch.after-dead`
+    DISCARDED = "DISCARDED"  # an operator gave it up; the gap stays visible
+
+
+class DeliveryTrigger(StrEnum):
+    """What moves an event."""
+
+    DELIVER = "deliver"  # acknowledged by the broker
+    FAIL = "fail"  # waits for its backoff
+    BURY = "bury"  # permanent fault or the attempt limit
+    REVIVE = "revive"  # requeued by an operator, or replaced by a newer `schd` generation
+    DISCARD = "discard"  # given up by an operator
+
+
+TRANSITIONS: Final[Mapping[tuple[EventState, DeliveryTrigger], EventState]] = MappingProxyType(
+    {
+        (EventState.PENDING, DeliveryTrigger.DELIVER): EventState.SENT,
+        (EventState.PENDING, DeliveryTrigger.FAIL): EventState.PENDING,
+        (EventState.PENDING, DeliveryTrigger.BURY): EventState.DEAD,
+        (EventState.DEAD, DeliveryTrigger.REVIVE): EventState.PENDING,
+        (EventState.DEAD, DeliveryTrigger.DISCARD): EventState.DISCARDED,
+    }
+)
+
+
+def sources(trigger: DeliveryTrigger) -> list[EventState]:
+    """Return the states that accept `trigger`, in declaration order."""
+    return [state for state in EventState if (state, trigger) in TRANSITIONS]
+
+
+def target(trigger: DeliveryTrigger) -> EventState:
+    """Return the one state that `trigger` leads to."""
+    (reached,) = {to for (_, via), to in TRANSITIONS.items() if via is trigger}
+    return reached
