@@ -18,6 +18,7 @@ from deploy.local.faults import CannotStart
 LOCK: Final = "msgx-local.lock"  # its presence also says that the folder is ours
 STATE: Final = "stack.json"
 EXPORTS: Final = "stack.env"
+KEPT: Final = "kept"
 PATH_LIMIT: Final = 80  # a Unix socket inside must stay within 107 bytes
 PREFIX: Final = "msgx-scratch-"
 WAIT_STEP: Final = 0.25
@@ -56,11 +57,13 @@ def held(folder: Path, *, keep: bool) -> Iterator[int]:
     """
     _make(folder)
     lock = _lock(folder)
+    if keep:
+        (folder / KEPT).touch()
     try:
         yield lock
     finally:
         if not keep:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove(folder)
         os.close(lock)
 
 
@@ -106,9 +109,15 @@ def passable(folder: Path, user: str) -> None:
         )
         if not allowed:
             raise CannotStart(
-                f"PostgreSQL must not run as root and runs as {user}, who cannot enter {parent}: "
-                "set MSGX_LOCAL_FOLDER to a folder that everybody may pass, such as one in /var/tmp."
+                f"PostgreSQL must not run as root and runs as {user}, who cannot enter "
+                f"{parent}: set MSGX_LOCAL_FOLDER to a folder that everybody may pass, "
+                "such as one in /var/tmp."
             )
+
+
+def remove(path: Path) -> None:
+    """Remove a tree that may be half-made."""
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def _scratch_root() -> Path:
@@ -127,7 +136,7 @@ def _make(folder: Path) -> None:
         if not (folder / LOCK).exists():
             if any(folder.iterdir()):
                 raise CannotStart(
-                    f"The folder {folder} is not empty and not a local stack: choose another one."
+                    f"The folder {folder} is not empty and not a local stack's: choose another."
                 )
             folder.chmod(0o711)
             (folder / LOCK).touch(mode=0o600)
@@ -150,7 +159,7 @@ def _lock(folder: Path) -> int:
 
 
 def running(state: dict[str, Any]) -> bool:
-    """Say whether the launcher that wrote `state` is alive (its id may have been used again)."""
+    """Say whether the launcher that wrote `state` is alive, and no later one of its id."""
     launcher = state.get("launcher", {})
     pid, started = launcher.get("pid"), launcher.get("started")
     return isinstance(pid, int) and started is not None and started == started_ticks(pid)
@@ -175,8 +184,8 @@ def _try_lock(descriptor: int) -> bool:
 
 
 def _sweep(old: Path) -> None:
-    if not (old / LOCK).exists() or (old / "keep").exists():
+    if not (old / LOCK).exists() or (old / KEPT).exists():
         return
     with (old / LOCK).open("rb") as handle:
         if _try_lock(handle.fileno()):
-            shutil.rmtree(old, ignore_errors=True)
+            remove(old)
