@@ -1,1 +1,2 @@
-"""Shared by all services: vocabulary, codec, stores and the running of a service. Knows no service."""
+"""Shared by all services: vocabulary, codec, stores and the running of a service. Knows no
+service."""

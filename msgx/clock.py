@@ -1,4 +1,5 @@
-"""The only reader of the system clock. It serves rests, time-outs and telemetry; business time is the
+"""The only reader of the system clock. It serves rests, time-outs and telemetry; business time
+is the
 database's `msgx_now()` (R36)."""
 
 import time
@@ -16,5 +17,6 @@ def ticks() -> float:
 
 
 def rest(seconds: float) -> None:
-    """Block this thread; for programs without a stop signal. Services wait on their stop event."""
+    """Block this thread; for programs without a stop signal. Services wait on their stop
+    event."""
     time.sleep(seconds)

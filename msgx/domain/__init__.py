@@ -1,1 +1,2 @@
-"""The vocabulary and the life cycles that every service speaks. Standard library only, no I/O, no clock."""
+"""The vocabulary and the life cycles that every service speaks. Standard library only, no I/O,
+no clock."""

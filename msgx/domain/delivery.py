@@ -1,4 +1,5 @@
-"""The delivery life cycle of an outbox event: one table; the SQL guards, the CHECK and the docs page follow it."""
+"""The delivery life cycle of an outbox event: one table; the SQL guards, the CHECK and the docs
+page follow it."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -7,7 +8,8 @@ from typing import Final
 
 
 class Target(StrEnum):
-    """`msg_event.target`: the topic an event goes to. With the FLID it makes the order unit (R29)."""
+    """`msg_event.target`: the topic an event goes to. With the FLID it makes the order unit
+    (R29)."""
 
     MSG = "KAFKA:msg"  # each change, once
     SCHD = "KAFKA:schd"  # the latest state, one row a flight

@@ -7,7 +7,8 @@ from typing import Final
 class ErrorClass(StrEnum):
     """Why a message or an event failed. The class decides whether it is tried again."""
 
-    MALFORMED = "MALFORMED"  # not well-formed, forbidden construct, META or payload missing, raw text missing
+    # not well-formed, forbidden construct, META or payload missing, raw text missing
+    MALFORMED = "MALFORMED"
     PROTOCOL = "PROTOCOL"  # well-formed, but a value, count or rule of the interface is broken
     IDENTITY_CONFLICT = "IDENTITY_CONFLICT"  # a known identity with another body (R01)
     CODEC_ERROR = "CODEC_ERROR"  # our decoder raised on well-formed input
@@ -26,7 +27,8 @@ _MAX_TEXT: Final = 2000
 
 
 class Fault(Exception):
-    """A failure with its class. `text` says what could not be done and to which id, never the payload."""
+    """A failure with its class. `text` says what could not be done and to which id, never the
+    payload."""
 
     def __init__(self, error_class: ErrorClass, text: str) -> None:
         super().__init__(text)
@@ -35,13 +37,15 @@ class Fault(Exception):
 
 
 class Away(Fault):
-    """A server does not answer, refuses, or is not ready: INFRA, tried again without an end (R04)."""
+    """A server does not answer, refuses, or is not ready: INFRA, tried again without an end
+    (R04)."""
 
     def __init__(self, text: str) -> None:
         super().__init__(ErrorClass.INFRA, text)
 
 
 def clean(text: str) -> str:
-    """Return `text` fit to be stored and logged: no control characters, no lone surrogates, cut to a bound."""
+    """Return `text` fit to be stored and logged: no control characters, no lone surrogates, cut
+    to a bound."""
     kept = "".join(c if c.isprintable() else " " for c in text[:_MAX_TEXT])
     return kept.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,5 @@
-"""THE registry: every SIS scalar, mark and collection of a flight. Decoder, merge, tables, JSON, journal and
+"""THE registry: every SIS scalar, mark and collection of a flight. Decoder, merge, tables,
+JSON, journal and
 the docs page read it; names are SIS tags, never rewritten (design 11.3)."""
 
 from collections.abc import Mapping
@@ -12,7 +13,8 @@ class Kind(StrEnum):
     """How a value is read, kept and shown."""
 
     TEXT = "text"
-    TIME = "time"  # DDMMMYYhhmm, airport-local; an aware instant inside, timestamptz in the table (R25)
+    # DDMMMYYhhmm, airport-local; an aware instant inside, timestamptz in the table (R25)
+    TIME = "time"
     COUNT = "count"  # decimal digits
     KEY = "key"  # a FLID: 1 to 19 digits, not zero; text without leading zeros (R58)
     MOVEMENT = "movement"  # A or D
@@ -48,7 +50,8 @@ class PartField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """An element that stands once and holds parts; `clears_by` empty (or missing) clears it whatever else it holds."""
+    """An element that stands once and holds parts; `clears_by` empty (or missing) clears it
+    whatever else it holds."""
 
     tag: str
     parts: tuple[PartField, ...]
@@ -59,7 +62,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
-    """A repeated element: replaced as a whole, in message order; never deduplicated (INV-14b)."""
+    """A repeated element: replaced as a whole, in message order; never deduplicated
+    (INV-14b)."""
 
     tag: str
     sequence: (
@@ -73,7 +77,8 @@ class Collection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occurring:
-    """An append-only record of occurrences with the raw fragment: outside merge, JSON and topics (R47)."""
+    """An append-only record of occurrences with the raw fragment: outside merge, JSON and
+    topics (R47)."""
 
     tag: str
     meaning: str

@@ -1,4 +1,5 @@
-"""A flight's current state, how two states differ, and the one JSON that Redis, Kafka and HTTP show."""
+"""A flight's current state, how two states differ, and the one JSON that Redis, Kafka and HTTP
+show."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -11,7 +12,8 @@ from msgx.domain.fields import COLLECTION, MARK, SCALAR, TAGS, Kind, PartField
 from msgx.domain.message import Element, Part, Value
 
 Values: TypeAlias = Mapping[str, Value]
-"""What a flight has: tag to value, tags without a value absent, no empty collection (INV-14b)."""
+"""What a flight has: tag to value, tags without a value absent, no empty collection
+(INV-14b)."""
 
 Changes: TypeAlias = Mapping[str, tuple[Any, Any]]
 """What a write changed: name to (before, after) in journal form; None: no value."""
@@ -48,13 +50,15 @@ class Flight:
 
     @property
     def main_flid(self) -> str | None:
-        """Return the FLID of the main flight, or None for a main flight (R31: itself is none)."""
+        """Return the FLID of the main flight, or None for a main flight (R31: itself is
+        none)."""
         main = self.values.get("MAID")
         return main if isinstance(main, str) and main != self.flid else None
 
     @property
     def shown(self) -> bool:
-        """Tell whether the flight stands in Redis and topics: ACTIVE and no codeshare (R30, R41)."""
+        """Tell whether the flight stands in Redis and topics: ACTIVE and no codeshare (R30,
+        R41)."""
         return self.state is FlightState.ACTIVE and self.main_flid is None
 
 
@@ -143,7 +147,8 @@ def boarding_status(values: Values) -> str | None:
 
 
 def render(flight: Flight, mafl: Iterable[Sharer], zone: tzinfo) -> dict[str, Any]:
-    """Return the whole flight as plain JSON: the value of Redis, of `schd`, of `/all/flights` (R28, R30).
+    """Return the whole flight as plain JSON: the value of Redis, of `schd`, of `/all/flights`
+    (R28, R30).
 
     Keys stand in the registry's order, so the same state gives the same bytes.
     """
@@ -190,7 +195,8 @@ def render_change(
     styp: str,
     zone: tzinfo,
 ) -> dict[str, Any]:
-    """Return the value of a `msg` event: what changed, with the new values; null: cleared (R28)."""
+    """Return the value of a `msg` event: what changed, with the new values; null: cleared
+    (R28)."""
     new: dict[str, Any] = {
         tag: None if value is None else _show(value, zone) for tag, value in changed.items()
     }

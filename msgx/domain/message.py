@@ -1,6 +1,7 @@
 """What a mailbox message says, once decoded: META, identity, and one typed payload.
 
-*Absent*, *empty* and *value* are three things (INV-14b, C-6): a tag that is absent is not a key of `told`, an
+*Absent*, *empty* and *value* are three things (INV-14b, C-6): a tag that is absent is not a key
+of `told`, an
 empty one maps to None (an empty collection to an empty tuple), a value to the value.
 """
 
@@ -16,7 +17,8 @@ Part: TypeAlias = str | int | datetime
 """A scalar: text, a count, or an instant (aware, UTC)."""
 
 Element: TypeAlias = Mapping[str, Part]
-"""One element of a collection: the parts that have a value, keyed by SIS name, in the registry's order."""
+"""One element of a collection: the parts that have a value, keyed by SIS name, in the
+registry's order."""
 
 Value: TypeAlias = Part | Element | tuple[Element, ...]
 """A scalar, a mark (FDIV, FRET, FLAB), or a whole collection."""
@@ -104,7 +106,8 @@ class Unsupported:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The identity is readable, the payload is not acceptable (R58): DEAD with this class and text."""
+    """The identity is readable, the payload is not acceptable (R58): DEAD with this class and
+    text."""
 
     error_class: ErrorClass
     text: str

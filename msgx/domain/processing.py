@@ -1,4 +1,5 @@
-"""The processing life cycle: one table; the SQL guards, the CHECK constraints and the docs page follow it."""
+"""The processing life cycle: one table; the SQL guards, the CHECK constraints and the docs page
+follow it."""
 
 from collections.abc import Mapping
 from enum import StrEnum

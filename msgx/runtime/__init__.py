@@ -1,0 +1,1 @@
+"""Running a service: loops until a signal, health, leadership, logs."""

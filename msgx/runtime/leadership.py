@@ -1,0 +1,103 @@
+"""One active instance of each service: a session lock and a growing term (R13, R14)."""
+
+import logging
+import os
+import socket
+import uuid
+from datetime import timedelta
+from typing import Final
+
+import psycopg
+
+from msgx.domain.failure import Away
+from msgx.settings import Database
+from msgx.settings import Leadership as LeadershipSettings
+from msgx.store import migrate, service_term
+from msgx.store.connect import Connection, connect
+from msgx.store.service_term import Service
+
+_BEAT: Final = timedelta(seconds=1)
+
+log = logging.getLogger(__name__)
+
+
+class Standby(Exception):
+    """This instance does not lead now; another one does, or PostgreSQL is away."""
+
+
+class Leadership:
+    """The dedicated, unpooled session that holds the service's lock.
+
+    Not thread-safe but for `term`: one loop calls `hold`, others only read the term.
+    """
+
+    def __init__(
+        self, database: Database, settings: LeadershipSettings, service: Service
+    ) -> None:
+        self._database = database
+        self._timeout = settings.timeout.total_seconds()
+        self.service = service
+        # Unique for each process start: a restarted process is another instance (B48).
+        self.instance = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self._conn: Connection | None = None
+        self._leads = False
+        self.term: int | None = None
+
+    def hold(self) -> Connection:
+        """Return the session that leads; beat it, or try to take over.
+
+        Raises:
+            Standby: another instance leads.
+            Away: PostgreSQL does not answer.
+        """
+        try:
+            if self._conn is None or self._conn.closed:
+                self.lose()
+                self._conn = connect(
+                    self._database,
+                    name=f"{self.service}-leader",
+                    session_timeout_seconds=self._timeout,
+                )
+                migrate.check_version(self._conn)
+            if self._leads:
+                self._conn.execute("SELECT 1")
+            elif not service_term.try_lock(self._conn, self.service):
+                raise Standby(f"another {self.service} leads")
+            else:
+                self.term = service_term.take_over(self._conn, self.service, self.instance)
+                self._leads = True
+                log.info("leads", extra={"service": self.service, "term": self.term})
+        except psycopg.OperationalError as error:
+            self.lose()
+            raise Away("the leading session of PostgreSQL was lost") from error
+        return self._conn
+
+    def lose(self) -> None:
+        """Step down: close the session, so that the server drops lock and transaction."""
+        if self._leads:
+            log.warning("leads no more", extra={"service": self.service, "term": self.term})
+        self.term = None
+        self._leads = False
+        if self._conn is not None:
+            self._conn.close()
+            self._conn = None
+
+    def beat(self) -> timedelta:
+        """Hold the session for loops that work on connections of their own; a loop's step."""
+        self.hold()
+        return _BEAT
+
+    def require(self) -> int:
+        """Return the term to fence a transaction with.
+
+        Raises:
+            Standby: this instance does not lead.
+        """
+        if (term := self.term) is None:
+            raise Standby(f"this {self.service} does not lead")
+        return term
+
+    @property
+    def leads(self) -> bool:
+        """Tell whether this instance leads, as far as it knows."""
+        return self._leads

@@ -1,0 +1,47 @@
+"""Logs: one event, one JSON line on standard error, ids as fields. Never a payload."""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Final
+
+from msgx.domain.failure import clean
+
+_STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {
+    "message",
+    "asctime",
+    "taskName",
+}
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line; extra fields stand beside the message."""
+
+    def __init__(self, service: str) -> None:
+        super().__init__()
+        self._service = service
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of `record`; control characters of hostile text cannot break it."""
+        line: dict[str, object] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(
+                timespec="milliseconds"
+            ),
+            "level": record.levelname,
+            "service": self._service,
+            "logger": record.name,
+            "event": clean(record.getMessage()),
+        }
+        line |= {key: value for key, value in vars(record).items() if key not in _STANDARD}
+        if record.exc_info and record.exc_info[0] is not None:
+            line["error"] = record.exc_info[0].__name__
+            line["trace"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def configure(service: str, level: str) -> None:
+    """Send every log line of this process to standard error as JSON."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines(service))
+    logging.basicConfig(level=level, handlers=[handler], force=True)

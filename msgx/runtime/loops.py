@@ -1,0 +1,142 @@
+"""Run a service's loops until a signal arrives, and tell gRPC health the truth."""
+
+import logging
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from msgx import clock
+from msgx.domain.failure import Away
+from msgx.runtime.leadership import Standby
+from msgx.settings import Control
+
+log = logging.getLogger(__name__)
+
+SERVING: Final = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING: Final = health_pb2.HealthCheckResponse.NOT_SERVING
+REST_AFTER_FAULT: Final = timedelta(seconds=1)
+_READY_CHECK_SECONDS: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A named step that does one unit of work and says how long to rest after it."""
+
+    name: str
+    step: Callable[[], timedelta]
+
+
+class Health:
+    """The standard gRPC health service and reflection on the control address."""
+
+    def __init__(self, control: Control) -> None:
+        self._servicer = health.HealthServicer()
+        self._server = grpc.server(ThreadPoolExecutor(max_workers=4, thread_name_prefix="grpc"))
+        health_pb2_grpc.add_HealthServicer_to_server(  # type: ignore[no-untyped-call]
+            self._servicer, self._server
+        )
+        reflection.enable_server_reflection(
+            (
+                health_pb2.DESCRIPTOR.services_by_name["Health"].full_name,
+                reflection.SERVICE_NAME,
+            ),
+            self._server,
+        )
+        self.port = self._server.add_insecure_port(control.bind)
+
+    def start(self) -> None:
+        """Answer from now on; nothing serves yet."""
+        self.tell("", serving=False)
+        self._server.start()
+
+    def tell(self, name: str, *, serving: bool) -> None:
+        """Say whether `name` serves: a loop, or "" for the whole service."""
+        self._servicer.set(name, SERVING if serving else NOT_SERVING)
+
+    def retire(self) -> None:
+        """Say NOT_SERVING for everything, for good (B104)."""
+        self._servicer.enter_graceful_shutdown()
+
+    def stop(self) -> None:
+        """End the server; an open Watch does not delay it (B105)."""
+        self._server.stop(grace=0.5).wait(timeout=2)
+
+
+def run(
+    service: str,
+    loops: Sequence[Loop],
+    control: Control,
+    *,
+    ready: Callable[[], bool],
+    on_stop: Callable[[], None] = lambda: None,
+) -> int:
+    """Run every loop in its own thread until SIGTERM or SIGINT.
+
+    Health: "" is `ready()` (a standby is alive, not serving: R14); a loop's name means that its
+    last step
+    was clean. Returns the exit status: 0 after a clean stop, 1 if a loop overran `grace`.
+    """
+    stop = threading.Event()
+    _on_signals(stop)
+    status = Health(control)
+    status.start()
+    threads = [
+        threading.Thread(target=_drive, args=(loop, stop, status), name=loop.name, daemon=True)
+        for loop in loops
+    ]
+    for thread in threads:
+        thread.start()
+    log.info("started", extra={"port": status.port})
+
+    while not stop.wait(_READY_CHECK_SECONDS):
+        status.tell("", serving=ready())
+
+    status.retire()
+    on_stop()
+    deadline = clock.ticks() + control.grace.total_seconds()
+    for thread in threads:
+        thread.join(max(0.0, deadline - clock.ticks()))
+    status.stop()
+    overran = [thread.name for thread in threads if thread.is_alive()]
+    if overran:
+        log.error("loops overran the shutdown grace", extra={"loops": overran})
+    log.info("stopped")
+    return 1 if overran else 0
+
+
+def _on_signals(stop: threading.Event) -> None:
+    def end(*_: Any) -> None:
+        stop.set()
+
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(signum, end)
+
+
+def _drive(loop: Loop, stop: threading.Event, status: Health) -> None:
+    """Step `loop` until `stop`. Faults belong to the step; here they only cost a rest."""
+    told = ""
+    while not stop.is_set():
+        try:
+            rest = loop.step()
+        except (Away, Standby) as condition:
+            if told != str(condition):  # said once, not at every turn
+                log.warning("waits", extra={"loop": loop.name, "reason": str(condition)})
+            told = str(condition)
+            status.tell(loop.name, serving=False)
+            rest = REST_AFTER_FAULT
+        except Exception:
+            log.exception("loop fault", extra={"loop": loop.name})
+            status.tell(loop.name, serving=False)
+            rest = REST_AFTER_FAULT
+        else:
+            told = ""
+            status.tell(loop.name, serving=True)
+        stop.wait(rest.total_seconds())

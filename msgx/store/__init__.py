@@ -1,0 +1,2 @@
+"""Our PostgreSQL: one module for each table. Functions take the connection first and never
+commit."""

@@ -1,0 +1,73 @@
+"""Connections to our PostgreSQL: bounded in every way, UTC, autocommit (transactions are
+visible blocks)."""
+
+from typing import Final
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from msgx.domain.failure import Away, ErrorClass, Fault
+from msgx.settings import Database
+
+Connection = psycopg.Connection[tuple[object, ...]]
+
+_KEEPALIVES: Final = {
+    "keepalives_idle": 2,
+    "keepalives_interval": 1,
+    "keepalives_count": 3,
+}
+_TRY_AGAIN: Final = (
+    # away, time-out, deadlock, serialisation failure, lock not available
+    psycopg.OperationalError,
+    psycopg.InterfaceError,  # our side of a lost connection
+    psycopg.errors.InsufficientResources,
+    psycopg.errors.ReadOnlySqlTransaction,
+)
+
+
+def connect(
+    database: Database, *, name: str, session_timeout_seconds: float | None = None
+) -> Connection:
+    """Open a connection for `name` (shown in pg_stat_activity).
+
+    `session_timeout_seconds` makes the server end a session that says nothing for so long
+    (R13).
+
+    Raises:
+        Away: the server does not answer, or refuses.
+    """
+    options = {
+        "timezone": "UTC",
+        "statement_timeout": _milliseconds(database.statement_timeout.total_seconds()),
+        "lock_timeout": _milliseconds(database.lock_timeout.total_seconds()),
+        "idle_in_transaction_session_timeout": _milliseconds(session_timeout_seconds or 30.0),
+    }
+    if session_timeout_seconds is not None:
+        options["idle_session_timeout"] = _milliseconds(session_timeout_seconds)
+    try:
+        return psycopg.connect(
+            make_conninfo(
+                database.dsn.get_secret_value(),
+                connect_timeout=max(1, int(database.connect_timeout.total_seconds())),
+                application_name=f"msgx-{name}",
+                options=" ".join(f"-c {key}={value}" for key, value in options.items()),
+                tcp_user_timeout=_milliseconds(database.statement_timeout.total_seconds()),
+                **_KEEPALIVES,
+            ),
+            autocommit=True,
+            prepare_threshold=1,
+        )
+    except psycopg.OperationalError as error:
+        raise Away("PostgreSQL does not accept our connection") from error
+
+
+def fault(error: psycopg.Error, doing: str) -> Fault:
+    """Return `error` as a fault: INFRA if the server is away or busy, else PROCESSING (R46)."""
+    code = f" ({error.sqlstate})" if error.sqlstate else ""
+    if isinstance(error, _TRY_AGAIN):
+        return Away(f"PostgreSQL failed {doing}{code}")
+    return Fault(ErrorClass.PROCESSING, f"PostgreSQL refused {doing}{code}")
+
+
+def _milliseconds(seconds: float) -> int:
+    return round(seconds * 1000)

@@ -1,0 +1,77 @@
+"""SERVICE_TERM: which instance of a service leads, as a growing number. Each service writes its
+own row."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from msgx.store.connect import Connection
+
+
+class Service(StrEnum):
+    """The deployables, in the order of their advisory locks."""
+
+    INTAKE = "intake"
+    PROCESSOR = "processor"
+    REFDATA = "refdata"
+    DISPATCHER = "dispatcher"
+    API = "api"
+
+
+class Deposed(RuntimeError):
+    """A newer term exists: whatever this instance was doing must not be written (R13)."""
+
+
+LOCK_SPACE: Final = 0x6D736778
+"""First key of every advisory lock of ours; the second is the service's place, or
+`PIPELINE`."""
+
+PIPELINE: Final = 100
+
+_TRY_LOCK: Final = "SELECT pg_try_advisory_lock(%s, %s)"
+_TAKE_OVER: Final = """
+    UPDATE service_term SET term = term + 1, instance = %s, since = msgx_now()
+     WHERE service = %s
+ RETURNING term
+"""
+SHARE: Final = """
+    SELECT term, msgx_now() FROM service_term WHERE service = %s FOR SHARE
+"""
+
+
+def try_lock(conn: Connection, service: Service) -> bool:
+    """Take the lock of `service` for this session, if nobody has it."""
+    row = conn.execute(_TRY_LOCK, (LOCK_SPACE, list(Service).index(service))).fetchone()
+    return row is not None and bool(row[0])
+
+
+def take_over(conn: Connection, service: Service, instance: str) -> int:
+    """Begin a new term of `service` and return its number; waits for transactions of the old
+    one."""
+    row = conn.execute(_TAKE_OVER, (instance, service)).fetchone()
+    assert row is not None, "migrations insert every service"  # noqa: S101
+    return int(str(row[0]))
+
+
+def share(conn: Connection, service: Service, term: int) -> datetime:
+    """Begin a fenced transaction: hold the term row and return the transaction's `now` (R13,
+    R36).
+
+    Raises:
+        Deposed: another instance leads.
+    """
+    row = conn.execute(SHARE, (service,)).fetchone()
+    return judge(row, service, term)
+
+
+def judge(row: tuple[object, ...] | None, service: Service, term: int) -> datetime:
+    """Return `now` of a row that `SHARE` brought.
+
+    Raises:
+        Deposed: another instance leads.
+    """
+    if row is None or row[0] != term:
+        raise Deposed(f"{service} has a newer term than {term}")
+    now = row[1]
+    assert isinstance(now, datetime)  # noqa: S101
+    return now
