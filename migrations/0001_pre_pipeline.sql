@@ -12,7 +12,7 @@ INSERT INTO service_term (service) VALUES ('intake'), ('processor'), ('refdata')
 
 -- What must be the same for every part of one installation (R50).
 CREATE TABLE installation (
-    only        boolean PRIMARY KEY DEFAULT true CHECK (only),
+    single      boolean PRIMARY KEY DEFAULT true CHECK (single),
     environment text NOT NULL
 );
 
