@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from deploy.local import folder as folders
 from deploy.local.children import failed
 from deploy.local.faults import CannotStart, Interrupted
 from deploy.local.stack import ALL, opened
+from msgx import clock
 
 START_LIMIT: Final = 900.0  # a first start fetches libraries
 STOP_LIMIT: Final = 60.0
@@ -48,10 +48,10 @@ def say(line: str) -> None:
 
 def up(folder: Path, servers: list[str], *, keep: bool) -> int:
     """Run the stack in the foreground until a signal, or until one of its servers ends."""
-    begun = time.perf_counter()
+    begun = clock.ticks()
     try:
         with stopped_by_signals(), opened(folder, servers=servers, keep=keep, say=say) as stack:
-            say(f"The stack is up after {time.perf_counter() - begun:.1f} s in {stack.folder}")
+            say(f"The stack is up after {clock.ticks() - begun:.1f} s in {stack.folder}")
             say(stack.endpoints.exports())
             say(f"Logs: {stack.folder / 'logs'}. Ctrl-C stops it.")
             while not (ended := stack.family.ended()):
@@ -91,8 +91,8 @@ def up_detached(folder: Path, servers: list[str], *, keep: bool) -> int:
 
 def _await_ready(folder: Path, launcher: "subprocess.Popen[bytes]", log: Path) -> None:
     rest = threading.Event()
-    deadline = time.perf_counter() + START_LIMIT
-    while launcher.poll() is None and time.perf_counter() < deadline:
+    deadline = clock.ticks() + START_LIMIT
+    while launcher.poll() is None and clock.ticks() < deadline:
         state = folders.read(folder)
         if state.get("ready") and state.get("launcher", {}).get("pid") == launcher.pid:
             return
@@ -108,9 +108,9 @@ def down(folder: Path) -> int:
     pid = state["launcher"]["pid"]
     os.kill(pid, signal.SIGTERM)
     rest = threading.Event()
-    deadline = time.perf_counter() + STOP_LIMIT
+    deadline = clock.ticks() + STOP_LIMIT
     while folders.running(state) or folders.in_use(folder):
-        if time.perf_counter() > deadline:
+        if clock.ticks() > deadline:
             raise CannotStart(
                 f"The local stack (process {pid}) did not end in {STOP_LIMIT:g} s."
             )

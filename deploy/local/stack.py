@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from deploy.local.children import Child, Family, failed
 from deploy.local.faults import CannotStart, Interrupted
 from deploy.local.servers import SERVERS
 from deploy.local.servers.server import Place, Server
+from msgx import clock
 
 ALL: Final = tuple(SERVERS)
 READY_TIMEOUT: Final = 60.0
@@ -163,7 +163,7 @@ def _start_all(places: Mapping[str, Place], family: Family, say: Say) -> None:
 
 
 def _start(server: Server, place: Place, family: Family, say: Say) -> None:
-    begun = time.perf_counter()
+    begun = clock.ticks()
     version = server.version()
     _check_version(server, place, version)
     if not place.data.exists():
@@ -173,7 +173,7 @@ def _start(server: Server, place: Place, family: Family, say: Say) -> None:
         place.unfinished.rename(place.data)
     child = family.spawn(server.title, server.command(place), place.log)
     _await(server, place, child, family)
-    elapsed = time.perf_counter() - begun
+    elapsed = clock.ticks() - begun
     say(f"{server.title} {version}: ready after {elapsed:.1f} s at {server.url(place)}")
 
 
@@ -192,13 +192,13 @@ def _check_version(server: Server, place: Place, version: str) -> None:
 
 
 def _await(server: Server, place: Place, child: Child, family: Family) -> None:
-    deadline = time.perf_counter() + READY_TIMEOUT
+    deadline = clock.ticks() + READY_TIMEOUT
     while not server.ready(place):
         if family.stopping.is_set():
             raise Interrupted(server.title)
         if child.ended():
             raise CannotStart(failed(server.title, "ended while starting", place.log))
-        if time.perf_counter() > deadline:
+        if clock.ticks() > deadline:
             late = f"was not ready after {READY_TIMEOUT:g} s"
             raise CannotStart(failed(server.title, late, place.log))
         family.stopping.wait(POLL)

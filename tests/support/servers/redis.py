@@ -1,0 +1,40 @@
+"""Redis databases for tests: a logical one of its own, reserved in database 0."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from urllib.parse import urlsplit, urlunsplit
+
+import redis
+
+RESERVED_SECONDS = 900  # longer than any test; a killed session's reservation ends by itself
+
+
+@contextmanager
+def database(server: str) -> Iterator[str]:
+    """Reserve an empty logical database, yield its URL, and empty it at the end."""
+    token = secrets.token_hex(8)
+    with closing(
+        redis.Redis.from_url(server, socket_timeout=5, decode_responses=True)
+    ) as admin:
+        number = _reserve(admin, token)
+        url = urlunsplit(urlsplit(server)._replace(path=f"/{number}"))
+        with closing(redis.Redis.from_url(url, socket_timeout=5)) as own:
+            own.flushdb()
+            try:
+                yield url
+            finally:
+                own.flushdb()
+                admin.delete(_key(number))
+
+
+def _reserve(admin: "redis.Redis", token: str) -> int:
+    config = admin.config_get("databases")
+    for number in range(1, int(config["databases"] or 16)):
+        if admin.set(_key(number), token, nx=True, ex=RESERVED_SECONDS):
+            return number
+    raise RuntimeError("every logical database of the Redis server is in use")
+
+
+def _key(number: int) -> str:
+    return f"msgx-test:database:{number}"
