@@ -1,6 +1,9 @@
-"""The local stack by hand: `python -m deploy.local up | down | status`."""
+"""The local stack by hand: `python -m deploy.local up | down | status`.
+
+`fetch` gets the libraries of the Java servers only; it is a step of the set-up."""
 
 import argparse
+import ctypes
 import os
 import signal
 import subprocess
@@ -13,31 +16,39 @@ from types import FrameType
 from typing import Final
 
 from deploy.local import folder as folders
+from deploy.local import java
 from deploy.local.children import failed
 from deploy.local.faults import CannotStart, Interrupted
+from deploy.local.guard import PR_SET_PDEATHSIG
 from deploy.local.stack import ALL, opened
 from msgx import clock
 
 START_LIMIT: Final = 900.0  # a first start fetches libraries
 STOP_LIMIT: Final = 60.0
 WATCH: Final = 0.5
+ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stop(BaseException):
-    """SIGINT or SIGTERM was received."""
+    """A signal asked for the end."""
 
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Turn the first SIGINT or SIGTERM into `Stop`; later ones do not disturb the stopping."""
+    """Turn the first signal to end into `Stop`; later ones do not disturb the stopping.
+
+    Under make, the end of make counts too: it may have been killed.
+    """
 
     def stop(signum: int, frame: FrameType | None) -> None:
-        for each in (signal.SIGINT, signal.SIGTERM):
+        for each in ENDINGS:
             signal.signal(each, signal.SIG_IGN)
         raise Stop(signal.Signals(signum).name)
 
-    for each in (signal.SIGINT, signal.SIGTERM):
+    for each in ENDINGS:
         signal.signal(each, stop)
+    if "MAKELEVEL" in os.environ:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     yield
 
 
@@ -69,7 +80,9 @@ def up_detached(folder: Path, servers: list[str], *, keep: bool) -> int:
     log = folder.with_name(f"{folder.name}.log")
     log.parent.mkdir(parents=True, exist_ok=True)
     log.unlink(missing_ok=True)
-    environment = {name: text for name, text in os.environ.items() if name != "DETACH"}
+    environment = {
+        name: text for name, text in os.environ.items() if name not in ("DETACH", "MAKELEVEL")
+    }
     with log.open("xb") as output:
         launcher = subprocess.Popen(
             [sys.executable, "-m", "deploy.local", "up", "--folder", str(folder),
@@ -135,7 +148,7 @@ def status(folder: Path) -> int:
 def parsed(arguments: list[str]) -> argparse.Namespace:
     """Return the command line's choices; the variables KEEP and DETACH count too."""
     parser = argparse.ArgumentParser(prog="python -m deploy.local", description=__doc__)
-    parser.add_argument("command", choices=("up", "down", "status"))
+    parser.add_argument("command", choices=("up", "down", "status", "fetch"))
     parser.add_argument("--folder", type=Path, default=folders.default())
     parser.add_argument("--servers", default=",".join(ALL), help="comma-separated")
     parser.add_argument("--keep", action="store_true", default=os.environ.get("KEEP") == "1")
@@ -155,6 +168,9 @@ def main(arguments: list[str]) -> int:
                 return up_detached(chosen.folder.resolve(), servers, keep=chosen.keep)
             case "up":
                 return up(chosen.folder.resolve(), servers, keep=chosen.keep)
+            case "fetch":
+                java.ensure(java.KAFKA)
+                return 0
             case "down":
                 return down(chosen.folder.resolve())
             case _:

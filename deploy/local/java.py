@@ -1,5 +1,6 @@
 """Java servers: the JDK, and libraries fetched once by Maven and verified by their sums."""
 
+import fcntl
 import functools
 import hashlib
 import os
@@ -38,9 +39,14 @@ class Libraries:
         return Path(cache).expanduser() / "msgx" / f"{self.server}-{self.version}"
 
 
+def _version_in(pom: Path, artifact: str) -> str:
+    found = re.search(rf"<artifactId>{artifact}.*?<version>(.*?)<", pom.read_text(), re.DOTALL)
+    return found[1] if found else "unknown"
+
+
 KAFKA: Final = Libraries(
     server="kafka",
-    version="4.4.0",
+    version=_version_in(HERE / "pom-kafka.xml", "kafka_"),
     pom=HERE / "pom-kafka.xml",
     sums=HERE / "kafka.sha256",
     instead="MSGX_TEST_KAFKA_URL",
@@ -61,6 +67,22 @@ def find() -> str:
         f"Java {OLDEST} to {NEWEST} is not installed: `make setup` installs it; "
         f"or name a running broker by {KAFKA.instead}."
     )
+
+
+def ensure(libraries: Libraries) -> None:
+    """Have the jars, fetched if need be and verified, without any stack; one caller at a time.
+
+    Raises:
+        CannotStart: no Java, no Maven, no network, or a jar is not what was expected.
+    """
+    find()
+    kept = libraries.folder.parent
+    kept.mkdir(parents=True, exist_ok=True)
+    with (kept / "lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with Family(lock.fileno()) as family:
+            fetch(libraries, family, kept / f"{libraries.server}-fetch.log")
+    verified(libraries)
 
 
 def verified(libraries: Libraries) -> Path:
