@@ -28,7 +28,10 @@ CREATE TABLE msg_event (
 
 -- One row a flight for schd: the latest state, replaced in place.
 CREATE UNIQUE INDEX msg_event_schd ON msg_event (partition_key) WHERE target = 'KAFKA:schd';
-CREATE INDEX msg_event_claim ON msg_event (event_id) WHERE state = 'PENDING';
+CREATE INDEX msg_event_claim ON msg_event (target, event_id) WHERE state = 'PENDING';
+-- The few pending rows that may hold what is behind them: unreleased, or waiting for another try.
+CREATE INDEX msg_event_waiting ON msg_event (target, partition_key, event_id)
+    WHERE state = 'PENDING' AND (released_at IS NULL OR next_attempt_at IS NOT NULL);
 CREATE INDEX msg_event_unit ON msg_event (target, partition_key, event_id) WHERE state = 'PENDING';
 CREATE INDEX msg_event_dead ON msg_event (target, partition_key, event_id) WHERE state = 'DEAD';
 CREATE INDEX msg_event_unreleased ON msg_event (msg_id) WHERE released_at IS NULL;

@@ -1,5 +1,6 @@
 """Error classes (R46) and the one exception that carries them."""
 
+from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -40,8 +41,9 @@ class Away(Fault):
     """A server does not answer, refuses, or is not ready: INFRA, tried again without an end
     (R04)."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, rest: timedelta | None = None) -> None:
         super().__init__(ErrorClass.INFRA, text)
+        self.rest = rest  # how long to leave it alone; None: the loop's own rest
 
 
 def clean(text: str) -> str:

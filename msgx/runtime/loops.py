@@ -131,7 +131,7 @@ def _drive(loop: Loop, stop: threading.Event, status: Health) -> None:
                 log.warning("waits", extra={"loop": loop.name, "reason": str(condition)})
             told = str(condition)
             status.tell(loop.name, serving=False)
-            rest = REST_AFTER_FAULT
+            rest = getattr(condition, "rest", None) or REST_AFTER_FAULT
         except Exception:
             log.exception("loop fault", extra={"loop": loop.name})
             status.tell(loop.name, serving=False)
