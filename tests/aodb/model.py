@@ -1,4 +1,4 @@
-"""What a simulated day is made of: planned messages, what each must end as, and the end itself."""
+"""What a day is made of: planned messages, what each must end as, and the end itself."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -25,7 +25,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One row of the mailbox to come. `commits_after` is the index whose commit it waits for."""
+    """One mailbox row to be; `commits_after` is the index whose commit it waits for."""
 
     index: int
     xml: str

@@ -89,7 +89,7 @@ def any_layout(rng: random.Random) -> Layout:
 
 
 def other_layout(layout: Layout) -> Layout:
-    """Lays the same content out in another way: blanks, quotes, CDATA, empty style, comments."""
+    """Lays the same content out in another way: blanks, quotes, CDATA, comments."""
     return replace(
         layout,
         newline="" if layout.newline else "\r\n",

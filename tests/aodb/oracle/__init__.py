@@ -1,4 +1,4 @@
-"""An independent reading of the interface: what each message must end as, and the flights after it."""
+"""An independent reading of the interface: how each message ends, and the flights after it."""
 
 from tests.aodb.oracle.flights import Oracle
 

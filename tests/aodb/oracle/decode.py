@@ -1,4 +1,4 @@
-"""Reads a message with the standard library alone and says what it tells, or why it is refused."""
+"""Reads a message with the standard library alone: what it tells, or why it is refused."""
 
 import re
 from dataclasses import dataclass
@@ -8,12 +8,7 @@ from xml.etree import ElementTree
 
 from tests.aodb.oracle import tables
 
-MONTHS = {
-    name: number
-    for number, name in enumerate(
-        "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split(), start=1
-    )
-}
+_MONTHS = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"
 _TIME = re.compile(r"([0-9]{2})([A-Za-z]{3})([0-9]{2})([0-9]{2})([0-9]{2})")
 _FLID = re.compile(r"[0-9]{1,19}")
 _DECLARATION = re.compile(r"<\?xml\s[^>]*\?>")
@@ -161,9 +156,12 @@ def _value(tag: str, text: str) -> str | int:
 
 def _time(text: str) -> str:
     match = _TIME.fullmatch(text)
-    month = MONTHS.get(match[2].upper()) if match else None
-    if match is None or month is None:
+    if match is None:
         raise protocol()
+    place = _MONTHS.find(match[2].upper())
+    if place % 3:
+        raise protocol()
+    month = place // 3 + 1
     day, year, hour, minute = (int(match[group]) for group in (1, 3, 4, 5))
     try:
         if (hour, minute) == (24, 0):

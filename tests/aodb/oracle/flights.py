@@ -1,4 +1,4 @@
-"""Keeps the flights as the rulings want them and judges each message in turn; the second opinion."""
+"""Keeps the flights as the rulings want them and judges each message in turn."""
 
 from typing import Any
 from xml.etree import ElementTree
@@ -113,7 +113,9 @@ class Oracle:
         return None if changed else "no-change"
 
     def _shown(self, flid: str) -> Flight:
-        flight = dict(self._flights[flid])
+        flight = {"FLID": flid} | self._flights[flid]
+        if "LACL" in flight or "BOTM" in flight:
+            flight["BOARDING_STATUS"] = "LAST_CALL" if "LACL" in flight else "BOARDING"
         if flight["STATE"] != "ACTIVE" or flight.get("MAID", flid) != flid:
             return flight
         shared = [

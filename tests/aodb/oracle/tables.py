@@ -1,14 +1,17 @@
-"""The interface's field tables as the oracle reads them, written down a second time on purpose."""
+"""The interface's field tables as the oracle reads them: a second copy, on purpose."""
 
 from dataclasses import KW_ONLY, dataclass
 
-TEXTS = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+TEXTS = _words(
     "ALCD ALSC FLNO FLTY ACFT RENO TAOP TAFL TRML CSOP CSFT STND PHAG FHAG MHAG REMC VIPP VIPR"
-    " LBNO LBWT PAXC EXSC EXSR BDPB".split()
+    " LBNO LBWT PAXC EXSC EXSR BDPB"
 )
-TIMES = frozenset(
-    "SODT ESTT ACTT BOTM LACL FINT APPT EGSR EGST PADT NAAT NEAT PEDT FTSS CNCL".split()
-)
+TIMES = _words("SODT ESTT ACTT BOTM LACL FINT APPT EGSR EGST PADT NAAT NEAT PEDT FTSS CNCL")
 FLIDS = frozenset({"TAID", "MAID"})
 CHOICES = {"MVIN": frozenset("AD"), "FLIN": frozenset("DIM")}
 COUNTS = frozenset({"MAXP"})
@@ -61,11 +64,11 @@ ROUTE_POINTS_KEPT = 4
 FLOP_TAGS = {
     **{
         styp: (styp,)
-        for styp in (
+        for styp in _words(
             "ACFT ACTT BOTM CHOT FLTY CKDT CLDT CHDT CNCL ESTT FDIV FINT FLIN FRET GTDT LACL"
             " MAXP PSDT RENO ROUT TRML"
             " ABTM DELY PADT FTSS STND BDPB REMC"
-        ).split()
+        )
     },
     "HNAG": ("FHAG", "PHAG", "MHAG"),
     "TAOP": ("TAOP", "TAFL", "TAID"),
