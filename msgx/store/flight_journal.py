@@ -1,0 +1,63 @@
+"""FLIGHT_JOURNAL: append-only, one entry per message and flight; the event source (R12). Owner:
+processor."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from psycopg.types.json import Jsonb
+
+from msgx.domain.flight import Changes, EntryKind, Flight
+from msgx.store.connect import Connection
+
+ENTRIES: Final = "SELECT flid, kind FROM flight_journal WHERE msg_id = %s"
+_APPEND: Final = """
+    INSERT INTO flight_journal (flid, state_version, life, msg_id, kind, changes, at)
+    VALUES (%s, %s, %s, %s, %s, %s, %s)
+"""
+_HISTORY: Final = """
+    SELECT kind, state_version, changes FROM flight_journal
+     WHERE flid = %s ORDER BY state_version
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One entry of a flight, as `fold` reads it."""
+
+    kind: EntryKind
+    state_version: int
+    changes: dict[str, list[Any]]  # name to [before, after]
+
+
+def entries(conn: Connection, msg_id: int) -> dict[str, EntryKind]:
+    """Return what the message has already done, by FLID (R12)."""
+    rows: list[Any] = conn.execute(ENTRIES, (msg_id,)).fetchall()
+    return {flid: EntryKind(kind) for flid, kind in rows}
+
+
+def append(
+    conn: Connection,
+    writes: Sequence[tuple[Flight, EntryKind, Changes]],
+    *,
+    msg_id: int,
+    at: datetime,
+) -> None:
+    """Append one entry for each written flight; a second one of a message and flight is
+    refused."""
+    rows = [
+        (flight.flid, flight.state_version, flight.life, msg_id, kind.value, Jsonb(changes), at)
+        for flight, kind, changes in writes
+    ]
+    with conn.cursor() as cursor:
+        cursor.executemany(_APPEND, rows)
+
+
+def history(conn: Connection, flid: str) -> list[Entry]:
+    """Return every entry of `flid` in order of version."""
+    rows: list[Any] = conn.execute(_HISTORY, (flid,)).fetchall()
+    return [
+        Entry(kind=EntryKind(kind), state_version=version, changes=changes)
+        for kind, version, changes in rows
+    ]

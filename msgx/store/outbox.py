@@ -1,0 +1,72 @@
+"""MSG_EVENT, the side that adds: only the processor, under PIPELINE_LOCK, so EVENT_ID order is
+commit order (B04)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from msgx.domain.delivery import EventType, Target
+from msgx.store.connect import Connection
+
+_ADD: Final = """
+    INSERT INTO msg_event (target, partition_key, event_type, payload, state_version, msg_id,
+                           created_at, traceparent)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+"""
+# One row a flight; a new generation takes a new EVENT_ID, only forward, and revives a dead one
+# (R29).
+_REPLACE: Final = """
+    INSERT INTO msg_event AS old (target, partition_key, event_type, payload, state_version,
+    msg_id,
+                                  created_at, traceparent)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+        ON CONFLICT (partition_key) WHERE target = 'KAFKA:schd' DO UPDATE
+       SET event_id = EXCLUDED.event_id, event_type = EXCLUDED.event_type, payload_version = 1,
+           payload = EXCLUDED.payload, state_version = EXCLUDED.state_version,
+           msg_id = EXCLUDED.msg_id, created_at = EXCLUDED.created_at,
+           traceparent = EXCLUDED.traceparent, state = 'PENDING', released_at = NULL,
+           attempts = 0, next_attempt_at = NULL, sent_at = NULL, error_class = NULL,
+           last_error = NULL
+     WHERE EXCLUDED.state_version >= old.state_version
+"""
+_RELEASE: Final = """
+    UPDATE msg_event SET released_at = msgx_now() WHERE msg_id = %s AND released_at IS NULL
+"""
+_WAKE: Final = "NOTIFY msgx_released"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What one flight's change sends to both topics; a None is a tombstone (R28, R61)."""
+
+    flid: str
+    state_version: int
+    change: str | None
+    state: str | None
+
+
+def add(
+    conn: Connection,
+    events: Sequence[Event],
+    *,
+    msg_id: int,
+    now: datetime,
+    traceparent: str | None,
+) -> None:
+    """Add the events, unreleased: nobody may send them before the message is finished (R06)."""
+    changes, states = [], []
+    for event in events:
+        kind = EventType.TOMBSTONE if event.state is None else EventType.UPSERT
+        tail = (event.state_version, msg_id, now, traceparent)
+        changes.append((Target.MSG.value, event.flid, kind.value, event.change, *tail))
+        states.append((Target.SCHD.value, event.flid, kind.value, event.state, *tail))
+    with conn.cursor() as cursor:
+        cursor.executemany(_ADD, changes)
+        cursor.executemany(_REPLACE, states)
+
+
+def release(conn: Connection, msg_id: int) -> None:
+    """Release the events of a message, in the transaction that finishes it (US-03 AC4)."""
+    conn.execute(_RELEASE, (msg_id,))
+    conn.execute(_WAKE)

@@ -1,0 +1,190 @@
+"""PROC_STATE as the processor moves it: head, finish, fail; and its PROC_ATTEMPT rows.
+
+Every function runs on the caller's connection and never commits. What intake writes stands in
+`registration` and `backfill`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from psycopg import Cursor
+
+from msgx.domain.failure import ErrorClass, clean
+from msgx.domain.message import Meta
+from msgx.domain.processing import ProcState, Trigger, sources, target
+from msgx.store.connect import Connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """The unfinished message with the smallest id: the only one that may run (INV-3)."""
+
+    msg_id: int
+    state: ProcState
+    attempts: int
+    infra_attempts: int
+    wait: timedelta  # until it is due; zero or less: now
+    received_at: datetime | None
+    traceparent: str | None
+
+
+class StaleState(RuntimeError):
+    """Another writer moved the row first; drop the work and read it again."""
+
+
+HEAD: Final = """
+    SELECT msg_id, state, attempts, infra_attempts,
+           COALESCE(next_attempt_at - msgx_now(), interval '0'), received_at, traceparent
+      FROM proc_state
+     WHERE state IN ('PENDING', 'FAILED')   -- the predicate of index proc_state_head
+     ORDER BY msg_id
+     LIMIT 1
+"""
+_NEXT: Final = """
+    SELECT msg_id FROM proc_state
+     WHERE state IN ('PENDING', 'FAILED') AND msg_id > %s
+     ORDER BY msg_id
+     LIMIT %s
+"""
+# The terminal state and the owed backfill are one statement (INV-8). A row that has its mark
+# from
+# an earlier life owes none (R44). The first error class is kept (R05).
+_FINISH: Final = """
+    UPDATE proc_state
+       SET state = %(to)s, last_error = %(reason)s, error_class = %(error_class)s,
+           first_error_class = COALESCE(first_error_class, %(error_class)s),
+           identity_key = COALESCE(identity_key, %(identity_key)s),
+           sndr = %(sndr)s, type = %(type)s, styp = %(styp)s, seqn = %(seqn)s, dttm = %(dttm)s,
+           flid = %(flid)s, attempts = attempts + %(tried)s,
+           next_attempt_at = NULL, finished_at = msgx_now(), updated_at = msgx_now(),
+           backfill_next_at = CASE WHEN backfill_at IS NULL THEN msgx_now() END
+     WHERE msg_id = %(msg_id)s
+       AND state = ANY(%(sources)s)
+"""
+_FAIL: Final = """
+    UPDATE proc_state
+       SET state = %(to)s, last_error = %(error)s, error_class = %(error_class)s,
+           first_error_class = COALESCE(first_error_class, %(error_class)s),
+           attempts = attempts + %(tried)s, infra_attempts = infra_attempts + %(infra)s,
+           next_attempt_at = msgx_now() + %(wait)s, updated_at = msgx_now()
+     WHERE msg_id = %(msg_id)s
+       AND state = ANY(%(sources)s)
+"""
+_ATTEMPT: Final = """
+    INSERT INTO proc_attempt (msg_id, attempt, at, error_class, error, trace_id)
+    SELECT %(msg_id)s, attempts + infra_attempts, msgx_now(), %(error_class)s, %(error)s,
+           split_part(traceparent, '-', 2)
+      FROM proc_state WHERE msg_id = %(msg_id)s
+        ON CONFLICT DO NOTHING
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a message ends."""
+
+    trigger: Trigger
+    reason: str | None = None
+    error_class: ErrorClass | None = None
+    meta: Meta | None = None  # None: not readable
+    identity_key: str | None = None  # None: not bound to this message
+    flid: str | None = None
+
+
+def head_of(cursor: Cursor[Any]) -> Head | None:
+    """Return the head of an executed `HEAD`."""
+    row = cursor.fetchone()
+    if row is None:
+        return None
+    msg_id, state, attempts, infra_attempts, wait, received_at, traceparent = row
+    return Head(
+        msg_id=msg_id,
+        state=ProcState(state),
+        attempts=attempts,
+        infra_attempts=infra_attempts,
+        wait=wait,
+        received_at=received_at,
+        traceparent=traceparent,
+    )
+
+
+def head(conn: Connection) -> Head | None:
+    """Return the only runnable message, or None."""
+    return head_of(conn.execute(HEAD))
+
+
+def upcoming(conn: Connection, after: int, limit: int) -> list[int]:
+    """Return the next open ids above `after`, for fetching ahead; nothing is decided by
+    them."""
+    rows: Sequence[Any] = conn.execute(_NEXT, (after, limit)).fetchall()
+    return [msg_id for (msg_id,) in rows]
+
+
+def finish(conn: Connection, msg_id: int, outcome: Outcome) -> None:
+    """Move the row to the terminal state of the outcome and owe a backfill (INV-8).
+
+    Raises:
+        StaleState: the row is no longer in a state that accepts the trigger.
+    """
+    meta = outcome.meta
+    failed = outcome.error_class is not None
+    cursor = conn.execute(
+        _FINISH,
+        {
+            "msg_id": msg_id,
+            "to": target(outcome.trigger).value,
+            "sources": [state.value for state in sources(outcome.trigger)],
+            "reason": None if outcome.reason is None else clean(outcome.reason),
+            "error_class": outcome.error_class,
+            "tried": int(failed),
+            "identity_key": outcome.identity_key,
+            "sndr": None if meta is None else clean(meta.sndr),
+            "type": None if meta is None else clean(meta.type),
+            "styp": None if meta is None else clean(meta.styp),
+            "seqn": None if meta is None else clean(meta.seqn),
+            "dttm": None if meta is None else meta.dttm,
+            "flid": outcome.flid,
+        },
+    )
+    _one(cursor, msg_id, outcome.trigger)
+    if outcome.error_class is not None:
+        _attempt(conn, msg_id, outcome.error_class, outcome.reason or "")
+
+
+def fail(
+    conn: Connection, msg_id: int, error_class: ErrorClass, error: str, *, wait: timedelta
+) -> None:
+    """Keep the row at the head, due again after `wait`; INFRA consumes no attempt (R04).
+
+    Raises:
+        StaleState: the row is no longer open.
+    """
+    infra = error_class is ErrorClass.INFRA
+    cursor = conn.execute(
+        _FAIL,
+        {
+            "msg_id": msg_id,
+            "to": target(Trigger.FAIL).value,
+            "sources": [state.value for state in sources(Trigger.FAIL)],
+            "error": clean(error),
+            "error_class": error_class,
+            "tried": int(not infra),
+            "infra": int(infra),
+            "wait": wait,
+        },
+    )
+    _one(cursor, msg_id, Trigger.FAIL)
+    _attempt(conn, msg_id, error_class, error)
+
+
+def _attempt(conn: Connection, msg_id: int, error_class: ErrorClass, error: str) -> None:
+    conn.execute(
+        _ATTEMPT, {"msg_id": msg_id, "error_class": error_class, "error": clean(error)}
+    )
+
+
+def _one(cursor: Cursor[Any], msg_id: int, trigger: Trigger) -> None:
+    if cursor.rowcount != 1:
+        raise StaleState(f"message {msg_id} does not accept {trigger} any more")

@@ -1,0 +1,1 @@
+"""Owner of the flights: head, decision, commit, projection, finish."""

@@ -1,0 +1,149 @@
+"""SCHD-DNLD and RESP: the whole truth about its days (INV-15b). Verdict first, then families,
+then writes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+from typing import TypeAlias
+
+from msgx.domain.flight import FlightState, by_number, present
+from msgx.domain.message import Record, Schedule
+from services.processor.decide.merge import operation_day, route_kept, sodt_of
+from services.processor.decide.settle import settle
+from services.processor.decide.world import Draft, Reject, World, Write
+
+Family: TypeAlias = tuple[str, ...]
+"""Flights connected by old and new MAID: never split over transactions (R12, R17)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What a package must know of a stored flight before its first write."""
+
+    state: FlightState
+    operation_day: date | None
+    main_flid: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """The days that a package speaks for, and the ACTIVE flights of those days that it
+    lacks."""
+
+    days: tuple[date, ...]
+    absent: tuple[str, ...]
+
+
+def days_of(package: Schedule, zone: tzinfo, day_cut: timedelta) -> tuple[date, ...]:
+    """Return the operation days that occur in the package, in order (R17)."""
+    days = {operation_day(sodt_of(record), zone, day_cut) for record in package.records}
+    return tuple(sorted(day for day in days if day is not None))
+
+
+def judge(
+    package: Schedule,
+    days: Sequence[date],
+    known: Mapping[str, Known],
+    *,
+    zone: tzinfo,
+    day_cut: timedelta,
+    max_removal_ratio: float,
+) -> Scope | Reject:
+    """Return the scope, or why the whole package is refused (INV-19, R18, R19).
+
+    `known` holds the package's flights and every ACTIVE flight of `days`.
+    """
+    if not package.records:
+        return Reject("an empty package names no operation day")
+    named = set()
+    for record in package.records:
+        named.add(record.flid)
+        stored = known.get(record.flid)
+        day = operation_day(sodt_of(record), zone, day_cut)
+        if stored is not None and stored.operation_day not in (None, day) and day is not None:
+            return Reject(
+                f"operation-day-conflict: FLID {record.flid} has {stored.operation_day}, "
+                f"SODT gives {day}"
+            )
+    scope = [
+        flid
+        for flid, flight in known.items()
+        if flight.state is FlightState.ACTIVE and flight.operation_day in set(days)
+    ]
+    absent = sorted((flid for flid in scope if flid not in named), key=by_number)
+    if len(absent) > max_removal_ratio * len(scope):
+        return Reject(
+            f"the package would delete {len(absent)} of {len(scope)} flights of its days"
+        )
+    return Scope(days=tuple(days), absent=tuple(absent))
+
+
+def families(
+    records: Iterable[Record], absent: Iterable[str], known: Mapping[str, Known]
+) -> tuple[list[Family], list[Family]]:
+    """Return the families that lose nobody, and those that lose a member, in message order
+    (R17)."""
+    leader: dict[str, str] = {}
+
+    def find(flid: str) -> str:
+        while (above := leader.setdefault(flid, flid)) != flid:
+            leader[flid] = leader.get(above, above)
+            flid = above
+        return flid
+
+    members: list[str] = []
+    for record in records:
+        members.append(record.flid)
+        find(record.flid)
+        if isinstance(main := record.told.get("MAID"), str):
+            leader[find(record.flid)] = find(main)
+    lost = set(absent)
+    members.extend(sorted(lost, key=by_number))
+    for flid in members:
+        stored = known.get(flid)
+        if stored is not None and stored.main_flid is not None:
+            leader[find(flid)] = find(stored.main_flid)
+    groups: dict[str, list[str]] = {}
+    for flid in members:
+        groups.setdefault(find(flid), []).append(flid)
+    whole = [tuple(group) for group in groups.values() if not lost.intersection(group)]
+    losing = [tuple(group) for group in groups.values() if lost.intersection(group)]
+    return whole, losing
+
+
+def batches(families: Iterable[Family], size: int) -> list[tuple[str, ...]]:
+    """Return the families packed into transactions of about `size` flights, none of them
+    split."""
+    packed: list[tuple[str, ...]] = []
+    current: list[str] = []
+    for family in families:
+        if current and len(current) + len(family) > size:
+            packed.append(tuple(current))
+            current = []
+        current.extend(family)
+    return [*packed, tuple(current)] if current else packed
+
+
+def plan(
+    records: Sequence[Record],
+    absent: Sequence[str],
+    world: World,
+    *,
+    zone: tzinfo,
+    day_cut: timedelta,
+    now: datetime,
+) -> tuple[Write, ...]:
+    """Return the writes of one batch: told flights as told, absent scalars and collections
+    cleared (C-6)."""
+    drafts: dict[str, Draft] = {}
+    for record in records:
+        flight = world.flights.get(record.flid)
+        known_day = None if flight is None else flight.operation_day
+        day = known_day or operation_day(sodt_of(record), zone, day_cut)
+        values = route_kept(record.told, present(record.told))
+        drafts[record.flid] = Draft(FlightState.ACTIVE, day, values)
+    for flid in absent:
+        flight = world.flights.get(flid)
+        if flight is not None and flight.state is FlightState.ACTIVE:
+            drafts[flid] = Draft(FlightState.DELETED, flight.operation_day, flight.values)
+    return settle(world, drafts, now=now)
