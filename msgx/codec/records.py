@@ -82,16 +82,16 @@ class RecordReader:
         Raises:
             Refusal: it holds elements and no text, which is not the same as being empty.
         """
-        if element.keys():
-            self.attributes(element)
-        if not len(element):
-            return (element.text or "").strip(BLANKS)
+        if not len(element) and not element.keys():  # nearly always
+            text = element.text
+            return text.strip(BLANKS) if text else ""
+        self.attributes(element)
         for child in element:
             self.tally.add(f"{element.tag}/{child.tag}", child.text)
-        text = _own_text(element)
-        if not text:
+        own = _own_text(element)
+        if len(element) and not own:
             raise Refusal(f"{element.tag} holds elements where a value is expected")
-        return text
+        return own
 
     def attributes(self, element: etree._Element) -> None:
         """Count the attributes of an element that has none."""
@@ -131,11 +131,10 @@ class RecordReader:
             else:
                 text = self.text(child)
                 parts[name] = _read(read, f"{shape.tag}/{name}", text) if text else None
-        if text := _own_text(element):
-            if shape.own_text:
-                parts[TEXT] = text
-            else:
-                self.tally.add(f"{shape.tag}/{TEXT}", text)
+        if shape.own_text:
+            parts[TEXT] = _own_text(element) or None
+        elif (stray := element.text) and not stray.isspace():
+            self.tally.add(f"{shape.tag}/{TEXT}", stray)
         return {name: part for name in shape.order if (part := parts.get(name)) is not None}
 
 
