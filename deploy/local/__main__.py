@@ -64,7 +64,7 @@ def up(folder: Path, servers: list[str], *, keep: bool) -> int:
         with stopped_by_signals(), opened(folder, servers=servers, keep=keep, say=say) as stack:
             say(f"The stack is up after {clock.ticks() - begun:.1f} s in {stack.folder}")
             say(stack.endpoints.exports())
-            say(f"Logs: {stack.folder / 'logs'}. Ctrl-C stops it.")
+            say(f"Logs: {stack.folder / 'logs'}. Ctrl-C or `make down` stops it.")
             while not (ended := stack.family.ended()):
                 stack.family.stopping.wait(WATCH)
             raise CannotStart(failed(ended[0].name, "ended by itself", ended[0].log))
@@ -77,12 +77,11 @@ def up_detached(folder: Path, servers: list[str], *, keep: bool) -> int:
     """Run `up` in the background and return when it is ready or has failed."""
     if folders.in_use(folder) and folders.running(folders.read(folder)):
         raise CannotStart(f"A local stack already runs in {folder}: `make down` stops it.")
-    log = folder.with_name(f"{folder.name}.log")
+    log = _launcher_log(folder)
     log.parent.mkdir(parents=True, exist_ok=True)
     log.unlink(missing_ok=True)
-    environment = {
-        name: text for name, text in os.environ.items() if name not in ("DETACH", "MAKELEVEL")
-    }
+    ours = ("DETACH", "MAKELEVEL")
+    environment = {name: text for name, text in os.environ.items() if name not in ours}
     with log.open("xb") as output:
         launcher = subprocess.Popen(
             [sys.executable, "-m", "deploy.local", "up", "--folder", str(folder),
@@ -100,6 +99,10 @@ def up_detached(folder: Path, servers: list[str], *, keep: bool) -> int:
     finally:
         print(log.read_text(errors="replace"), end="")
     return launcher.poll() or 0
+
+
+def _launcher_log(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.log")
 
 
 def _await_ready(folder: Path, launcher: "subprocess.Popen[bytes]", log: Path) -> None:
@@ -128,6 +131,7 @@ def down(folder: Path) -> int:
                 f"The local stack (process {pid}) did not end in {STOP_LIMIT:g} s."
             )
         rest.wait(0.1)
+    _launcher_log(folder).unlink(missing_ok=True)
     say(f"The local stack in {folder} is stopped.")
     return 0
 
