@@ -202,8 +202,8 @@ class Http(Group):
     timeout: Positive = timedelta(seconds=10)
 
 
-class ServiceSettings(BaseSettings):
-    """What every service reads."""
+class ProcessSettings(BaseSettings):
+    """What every process reads."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -216,8 +216,13 @@ class ServiceSettings(BaseSettings):
     environment: Annotated[str, Field(min_length=1)]
     max_message_bytes: Count = 16 * 1024 * 1024  # of inbound XML
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
-    database: Database
     control: Control = Control()
+
+
+class ServiceSettings(ProcessSettings):
+    """What every service that owns something in PostgreSQL reads."""
+
+    database: Database
     leadership: Leadership = Leadership()
 
 
@@ -247,7 +252,7 @@ def variables(kind: type[BaseModel], prefix: str = PREFIX) -> Iterator[str]:
             yield f"{prefix}{name.upper()}"
 
 
-S = TypeVar("S", bound=ServiceSettings)
+S = TypeVar("S", bound=ProcessSettings)
 
 
 def load(kind: type[S]) -> S:

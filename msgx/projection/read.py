@@ -1,0 +1,90 @@
+"""Reading the projection: complete or not at all (R15, INV-24). The api's side of Redis."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, cast
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from msgx.domain.failure import Away
+from msgx.projection.keys import FORMAT, keys
+from msgx.settings import Redis
+
+_SCRIPT: Final = Path(__file__).parent / "scripts" / "read.lua"
+
+
+class Incomplete(Away):
+    """Redis answers, but what it holds is not vouched for: flushed, restarted, another format,
+    or never filled. The processor rebuilds it."""
+
+    def __init__(self) -> None:
+        super().__init__("the flight projection is not complete; it is being rebuilt")
+
+
+class Reader:
+    """A reader that any thread may use; at most `connections` reads run at once."""
+
+    def __init__(self, settings: Redis, *, connections: int) -> None:
+        seconds = settings.timeout.total_seconds()
+        pool = redis.BlockingConnectionPool.from_url(
+            settings.url.get_secret_value(),
+            max_connections=connections,
+            timeout=seconds,  # for a free connection
+            socket_connect_timeout=seconds,
+            socket_timeout=seconds,
+            retry=Retry(NoBackoff(), 0),  # the caller decides whether to ask again
+            decode_responses=False,
+        )
+        self._client = redis.Redis(connection_pool=pool)
+        self._script = self._client.register_script(_SCRIPT.read_text("utf-8"))
+        names = keys(settings)
+        self._keys = [names.epoch, names.flights]
+
+    def read_all(self) -> list[bytes]:
+        """Return every shown flight as the JSON text that the writer stored; an empty list is a
+        complete projection of no flight.
+
+        The order is that of the texts, so the same projection gives the same list.
+
+        Raises:
+            Incomplete: the epoch does not vouch for the content.
+            Away: Redis does not answer in time, or refuses.
+        """
+        return sorted(self._ask("read"))
+
+    def probe(self) -> None:
+        """Return if `read_all` would have something complete to read; transfers no flight.
+
+        Raises:
+            Incomplete, Away: as `read_all`.
+        """
+        self._ask("probe")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+        self._client.connection_pool.disconnect()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _ask(self, what: str) -> list[bytes]:
+        try:
+            found: Any = self._script(keys=self._keys, args=[FORMAT, what])
+        except (redis.ConnectionError, redis.TimeoutError) as error:
+            raise Away("Redis does not answer") from error
+        except redis.RedisError as error:
+            raise Away("Redis refuses to read the flight projection") from error
+        if found is None:
+            raise Incomplete
+        return cast(list[bytes], found)
