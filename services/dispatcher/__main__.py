@@ -1,0 +1,100 @@
+"""The dispatcher: `python -m services.dispatcher`, and `… topics` to make the topics."""
+
+import argparse
+import threading
+
+from msgx.domain.delivery import Target
+from msgx.domain.failure import Away
+from msgx.runtime.leadership import Leadership
+from msgx.runtime.logs import configure
+from msgx.runtime.loops import Loop, run
+from msgx.settings import load
+from msgx.store.service_term import Service
+from services.dispatcher.relay import Relay
+from services.dispatcher.settings import Settings, TopicSettings, check
+from services.dispatcher.topics import Topics, wanted
+from services.dispatcher.wake import Wake
+
+
+def serve() -> int:
+    """Deliver events until a signal."""
+    settings = load(Settings)
+    check(settings)
+    configure("dispatcher", settings.log_level)
+    leadership = Leadership(settings.database, settings.leadership, Service.DISPATCHER)
+    wake = Wake(settings.database)
+    stop = threading.Event()
+    msg = Relay(
+        settings,
+        leadership,
+        Target.MSG,
+        limit=settings.dispatch.batch,
+        idle=lambda: wake.wait(settings.dispatch.idle_interval),
+        stopping=stop.is_set,
+    )
+    schd = Relay(
+        settings,
+        leadership,
+        Target.SCHD,
+        limit=settings.schd.flush_limit,
+        idle=lambda: settings.schd.flush_period,
+        stopping=stop.is_set,
+    )
+    loops = [
+        Loop("leadership", leadership.beat),
+        Loop("msg", msg.step),
+        Loop("schd", schd.step),
+    ]
+    status = run(
+        "dispatcher",
+        loops,
+        settings.control,
+        ready=lambda: leadership.leads and msg.flows and schd.flows,
+        on_stop=stop.set,
+    )
+    if status == 0:  # else a loop still uses them
+        msg.close()
+        schd.close()
+        wake.close()
+        leadership.lose()
+    return status
+
+
+def topics() -> int:
+    """Create the missing topics, check the others, say what is; 1 if something is wrong."""
+    settings = load(TopicSettings)
+    configure("dispatcher", settings.log_level)
+    broker = Topics(settings.kafka)
+    said: list[str] = []
+    faults: list[str] = []
+    try:
+        for target in Target:
+            topic = wanted(settings.kafka, settings.dispatch, target)
+            if broker.create(topic):
+                said.append(
+                    f"created topic {topic.name}: {topic.partitions} partitions, "
+                    f"cleanup.policy={topic.policy}"
+                )
+            elif found := broker.faults(topic):
+                faults += found
+            else:
+                said.append(f"topic {topic.name} exists and is as it must be")
+    except Away as away:
+        faults.append(away.text)
+    print("\n".join(said + faults))  # noqa: T201
+    return 1 if faults else 0
+
+
+def main() -> int:
+    """Run the service, or one of its commands."""
+    parser = argparse.ArgumentParser(
+        prog="python -m services.dispatcher", description="Carry released events to Kafka."
+    )
+    commands = parser.add_subparsers(title="commands", dest="command")
+    commands.add_parser("serve", help="deliver until a signal (the default)")
+    commands.add_parser("topics", help="create the missing topics and check the others")
+    return topics() if parser.parse_args().command == "topics" else serve()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

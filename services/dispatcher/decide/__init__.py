@@ -1,0 +1,1 @@
+"""The dispatcher's decisions: pure, no I/O, no clock."""

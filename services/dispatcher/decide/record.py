@@ -1,0 +1,75 @@
+"""What an event becomes on the wire: key, value, CloudEvents headers in binary mode (R28)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC
+from types import MappingProxyType
+from typing import Final
+
+from msgx.domain.delivery import EventType, Target
+from msgx.domain.failure import ErrorClass, Fault
+from msgx.store.delivery import Event
+
+PAYLOAD_VERSION: Final = 1
+"""The newest form of `payload` that this version can send."""
+
+_TYPES: Final[Mapping[tuple[Target, EventType], str]] = MappingProxyType(
+    {
+        (Target.MSG, EventType.UPSERT): "msgx.flight.changed.v1",
+        (Target.SCHD, EventType.UPSERT): "msgx.flight.state.v1",
+        (Target.MSG, EventType.TOMBSTONE): "msgx.flight.deleted.v1",
+        (Target.SCHD, EventType.TOMBSTONE): "msgx.flight.deleted.v1",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One event, ready to be sent."""
+
+    event: Event
+    key: bytes
+    value: bytes | None
+    headers: list[tuple[str, bytes]]
+
+
+def record(event: Event, target: Target, *, environment: str, max_bytes: int) -> Record:
+    """Return the record of `event`.
+
+    Raises:
+        Fault: it can never be sent as it is: TOO_LARGE, CODEC_ERROR (a form this version does
+        not know, B28) or SERIALISATION (no key, B69).
+    """
+    if event.payload_version != PAYLOAD_VERSION:
+        raise Fault(
+            ErrorClass.CODEC_ERROR, f"payload version {event.payload_version} is not known"
+        )
+    if not event.partition_key.strip():
+        raise Fault(ErrorClass.SERIALISATION, "the event has no FLID to be its key")
+    if event.size > max_bytes:
+        raise Fault(
+            ErrorClass.TOO_LARGE, f"the value has {event.size} bytes, the limit is {max_bytes}"
+        )
+    return Record(
+        event=event,
+        key=event.partition_key.encode(),
+        value=None if event.payload is None else event.payload.encode(),
+        headers=_headers(event, target, environment),
+    )
+
+
+def _headers(event: Event, target: Target, environment: str) -> list[tuple[str, bytes]]:
+    created = event.created_at.astimezone(UTC).isoformat(timespec="milliseconds")
+    told: dict[str, str | None] = {
+        "ce_specversion": "1.0",
+        "ce_id": str(event.event_id),
+        "ce_type": _TYPES[target, event.event_type],
+        "ce_source": f"/msgx/{environment}",
+        "ce_subject": event.partition_key,
+        "ce_time": created.replace("+00:00", "Z"),
+        "content-type": "application/json",
+        "traceparent": event.traceparent,
+        "msgx-state-version": str(event.state_version),
+        "msgx-source-msg-id": None if event.msg_id is None else str(event.msg_id),
+    }
+    return [(name, value.encode()) for name, value in told.items() if value is not None]

@@ -1,0 +1,216 @@
+"""The producer: one Kafka transaction a wave. With `topics`, the only user of
+confluent_kafka."""
+
+import logging
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from msgx import clock
+from msgx.domain.delivery import Target
+from msgx.domain.failure import Away
+from services.dispatcher.decide.record import Record
+from services.dispatcher.settings import Settings
+from services.dispatcher.topics import UNKNOWN, topic_name
+
+log = logging.getLogger(__name__)
+
+_TOO_LARGE: Final = frozenset(
+    {
+        KafkaError.MSG_SIZE_TOO_LARGE,
+        KafkaError.RECORD_LIST_TOO_LARGE,
+        KafkaError.INVALID_MSG_SIZE,
+    }
+)
+_REFUSALS: Final = _TOO_LARGE | {
+    KafkaError.INVALID_RECORD,
+    KafkaError.INVALID_TIMESTAMP,
+    KafkaError.POLICY_VIOLATION,
+    KafkaError._BAD_MSG,
+    KafkaError._INVALID_ARG,
+}
+"""Errors that mean the record. Every other one means the broker, and only waits: better a wait
+with an alarm than an event buried for somebody else's fault."""
+
+_HEADROOM: Final = 64 * 1024  # key, headers and framing beside the value
+_TURN_SECONDS: Final = 0.1
+
+
+class Refused(Exception):
+    """The broker refused records of the wave; none of the wave is visible."""
+
+    def __init__(self, reason: str, *, too_large: bool) -> None:
+        super().__init__(f"the broker refused the record: {reason}")
+        self.too_large = too_large
+
+
+class Sender:
+    """The transactional producer of one topic. Not thread-safe.
+
+    Each topic has a producer, so a transactional id, of its own: a producer has one transaction
+    at a time, and a wave of `msg` that waits must not hold `schd` (R29). Both ids begin with
+    `<prefix><environment>.dispatcher`.
+    """
+
+    def __init__(self, settings: Settings, target: Target) -> None:
+        kafka = settings.kafka
+        self.topic = topic_name(kafka, target)
+        self.transactional_id = (
+            f"{kafka.prefix}{settings.environment}.dispatcher.{target.partition(':')[2]}"
+        )
+        self._timeout = kafka.produce_timeout.total_seconds()
+        timeout_ms = round(self._timeout * 1000)
+        self._config: dict[str, Any] = {
+            "bootstrap.servers": kafka.bootstrap,
+            "client.id": self.transactional_id,
+            "transactional.id": self.transactional_id,
+            "transaction.timeout.ms": round(
+                settings.transaction_timeout.total_seconds() * 1000
+            ),
+            "acks": "all",
+            "enable.idempotence": True,
+            "delivery.timeout.ms": timeout_ms,
+            "socket.timeout.ms": timeout_ms,
+            "socket.connection.setup.timeout.ms": max(1000, timeout_ms),
+            "partitioner": "murmur2_random",  # as the Java client (B69)
+            "compression.type": "lz4",
+            "linger.ms": 5,
+            "message.max.bytes": settings.dispatch.max_message_bytes + _HEADROOM,
+            "queue.buffering.max.messages": max(100_000, 2 * settings.dispatch.batch),
+            "allow.auto.create.topics": False,
+            "reconnect.backoff.max.ms": 1000,
+        }
+        self._producer: Producer | None = None
+        self._ready = False
+
+    def open(self) -> bool:
+        """Make the producer ready and fence every older one of its id; return whether it is a
+        new one.
+
+        Raises:
+            Away: the broker is not there yet, or still loads its state.
+        """
+        if self._producer is None:
+            self._producer = Producer(self._config, logger=log)
+            self._ready = False
+        self._producer.poll(0)  # its log lines
+        if self._ready:
+            return False
+        try:
+            self._producer.init_transactions(self._timeout)
+        except KafkaException as raised:
+            error = _error(raised)
+            if not error.retriable():
+                self.close()
+            raise Away(f"Kafka does not give us a producer: {error.name()}") from raised
+        self._ready = True
+        log.info("producer ready", extra={"transactional_id": self.transactional_id})
+        return True
+
+    def send(self, wave: Sequence[Record]) -> None:
+        """Send `wave` in one transaction; on return all of it is committed.
+
+        Raises:
+            Refused: of its records at least one cannot be accepted; the wave was aborted.
+            Away: the broker did not answer or does not serve; the wave must be sent again.
+        """
+        producer = self._producer
+        if producer is None or not self._ready:
+            raise Away("the producer is not ready")
+        failures: list[KafkaError] = []
+        try:
+            producer.begin_transaction()
+            if self._hand_over(producer, wave, failures):
+                producer.commit_transaction(self._timeout)
+                return
+            failures = list(failures)  # the abort adds the records that it drops
+            producer.abort_transaction(self._timeout / 2)
+        except KafkaException as raised:
+            failures.append(_error(raised))
+            self._settle(producer, failures[-1])
+        raise self._meaning(failures)
+
+    def _settle(self, producer: Producer, error: KafkaError) -> None:
+        """End a transaction that failed, or drop the producer: fatal, or an outcome that nobody
+        knows, is settled by the next producer's fence."""
+        try:
+            if not error.txn_requires_abort():
+                raise KafkaException(error)
+            producer.abort_transaction(self._timeout / 2)
+        except KafkaException as raised:
+            log.warning("producer dropped", extra={"code": _error(raised).name()})
+            self.close()
+
+    def _hand_over(
+        self, producer: Producer, wave: Sequence[Record], failures: list[KafkaError]
+    ) -> bool:
+        """Give every record to the broker; return whether all were acknowledged in time."""
+        deadline = clock.ticks() + self._timeout
+        acknowledged = partial(_acknowledged, failures)
+        for record in wave:
+            while not failures:
+                try:
+                    producer.produce(
+                        self.topic,
+                        key=record.key,
+                        value=record.value,
+                        headers=list(record.headers),
+                        on_delivery=acknowledged,
+                    )
+                    break
+                except BufferError:
+                    if clock.ticks() > deadline:
+                        return False
+                    producer.poll(_TURN_SECONDS)
+                except KafkaException as raised:
+                    failures.append(_error(raised))
+        while len(producer) and not failures and clock.ticks() < deadline:
+            producer.poll(_TURN_SECONDS)
+        return not failures and not len(producer)
+
+    def _meaning(self, failures: Sequence[KafkaError]) -> Refused | Away:
+        """Return what the failures of an ended wave mean."""
+        refusals = [error for error in failures if error.code() in _REFUSALS]
+        if refusals:
+            return Refused(
+                refusals[0].name(),
+                too_large=any(error.code() in _TOO_LARGE for error in refusals),
+            )
+        if self._topic_is_missing(failures):
+            self.close()  # what it knows of the old topic must not meet a new one of this name
+            log.error("topic does not exist", extra={"topic": self.topic})  # B75
+            return Away(f"topic {self.topic} does not exist: make it with `topics`")
+        names = sorted({error.name() for error in failures}) or ["no answer in time"]
+        return Away(f"Kafka did not take the wave: {', '.join(names)}")
+
+    def _topic_is_missing(self, failures: Sequence[KafkaError]) -> bool:
+        if any(error.code() in UNKNOWN for error in failures):
+            return True
+        if self._producer is None:
+            return False
+        try:
+            found = self._producer.list_topics(self.topic, timeout=1).topics[self.topic]
+        except KafkaException:
+            return False
+        return found.error is not None and found.error.code() in UNKNOWN
+
+    def close(self) -> None:
+        """Drop the producer: what it still holds is not sent."""
+        if self._producer is not None:
+            self._producer.purge()
+            self._producer.close()
+            self._producer = None
+        self._ready = False
+
+
+def _acknowledged(failures: list[KafkaError], error: KafkaError | None, _: Message) -> None:
+    if error is not None:
+        failures.append(error)
+
+
+def _error(raised: KafkaException) -> KafkaError:
+    error = raised.args[0]
+    assert isinstance(error, KafkaError)  # noqa: S101
+    return error

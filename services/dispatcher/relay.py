@@ -1,0 +1,246 @@
+"""One topic's loop: claim, send, mark (R29)."""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Final
+
+from msgx.domain.backoff import doubling
+from msgx.domain.delivery import Target
+from msgx.domain.failure import Away, ErrorClass, Fault
+from msgx.runtime.leadership import Leadership, Standby
+from msgx.runtime.session import Session
+from msgx.store import delivery, service_term
+from msgx.store.connect import Connection
+from msgx.store.delivery import Event
+from msgx.store.service_term import Service
+from services.dispatcher.decide.record import Record, record
+from services.dispatcher.decide.wave import halves, parts, wait_after, without
+from services.dispatcher.kafka import Refused, Sender
+from services.dispatcher.settings import Settings
+from services.dispatcher.topics import Topics, wanted
+
+log = logging.getLogger(__name__)
+
+_WAVE_VALUES: Final = 16
+"""A wave's payloads take at most so many times the largest one: it is all held in memory."""
+
+
+class Relay:
+    """Carries the events of one target to its topic, while this instance leads."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        leadership: Leadership,
+        target: Target,
+        *,
+        limit: int,
+        idle: Callable[[], timedelta],
+        stopping: Callable[[], bool],
+    ) -> None:
+        self._settings = settings
+        self._leadership = leadership
+        self._target = target
+        self._limit = limit
+        self._wave_bytes = _WAVE_VALUES * settings.dispatch.max_message_bytes
+        self._idle = idle
+        self._stopping = stopping
+        self._name = target.partition(":")[2]
+        self._session = Session(settings.database, f"dispatcher-{self._name}")
+        self._sender = Sender(settings, target)
+        self._term: int | None = None  # of which the producer is
+        self._fenced: int | None = None  # a term that was seen to be over
+        self._looked = False  # at the topic, for this producer
+        self._failures = 0  # of the broker, in a row
+        self.flows = False
+
+    def step(self) -> timedelta:
+        """Deliver one wave and return how long to rest.
+
+        Raises:
+            Standby: another instance leads.
+            Away: PostgreSQL or Kafka is away; nothing was counted against an event (B12).
+        """
+        try:
+            rest = self._step()
+        except Standby:
+            self.flows = False
+            self._sender.close()
+            raise
+        except Exception:
+            self.flows = False
+            raise
+        self.flows = True
+        return rest
+
+    def _step(self) -> timedelta:
+        term = self._leadership.require()
+        if term == self._fenced:
+            raise Standby(f"term {term} of the dispatcher is over")
+        if term != self._term:
+            self._sender.close()
+            self._term = term
+        with self._patience():
+            if self._sender.open():
+                self._looked = False
+            if not self._looked:
+                self._look_at_the_topic()
+                self._looked = True
+        with self._session.use("claiming events") as conn:
+            events = self._claim(conn)
+            if events:
+                with self._patience():
+                    self._deliver(conn, events)
+        size = sum(event.size for event in events)
+        full = len(events) == self._limit or size >= self._wave_bytes
+        return timedelta() if full else self._idle()
+
+    def _claim(self, conn: Connection) -> list[Event]:
+        dispatch = self._settings.dispatch
+        return delivery.claim(
+            conn,
+            self._target,
+            limit=self._limit,
+            max_bytes=dispatch.max_message_bytes,
+            wave_bytes=self._wave_bytes,
+            hold=dispatch.after_dead == "hold",
+        )
+
+    def _deliver(self, conn: Connection, events: Sequence[Event]) -> None:
+        """Bury what cannot be sent, send the rest, record what became of it."""
+        wave: list[Record] = []
+        hopeless: dict[bytes, tuple[Event, Fault]] = {}
+        for event in events:
+            if (key := event.partition_key.encode()) in hopeless:
+                continue  # held, or for the next wave: the next claim says which
+            try:
+                wave.append(self._record(event))
+            except Fault as permanent:
+                hopeless[key] = (event, permanent)
+        if hopeless:
+            with self._fenced_transaction(conn):
+                for event, fault in hopeless.values():
+                    self._bury(conn, event, event.attempts, fault.error_class, fault.text)
+        held: set[bytes] = set()
+        for part in parts(wave):
+            held |= self._send(conn, without(part, held))
+
+    def _record(self, event: Event) -> Record:
+        return record(
+            event,
+            self._target,
+            environment=self._settings.environment,
+            max_bytes=self._settings.dispatch.max_message_bytes,
+        )
+
+    def _send(self, conn: Connection, wave: Sequence[Record]) -> set[bytes]:
+        """Send `wave`, in smaller parts where it is refused, and return the units that a
+        refused event holds."""
+        if not wave or self._stopping():
+            return set()
+        try:
+            self._sender.send(wave)
+        except Refused as refused:
+            if len(wave) == 1:
+                self._refuse(conn, wave[0].event, refused)
+                return {wave[0].key}
+            held: set[bytes] = set()
+            for half in halves(wave):
+                held |= self._send(conn, without(half, held))
+            return held
+        with self._fenced_transaction(conn):
+            marked = delivery.mark_sent(conn, self._target, [one.event for one in wave])
+        log.info(
+            "delivered",
+            extra={
+                "topic": self._sender.topic,
+                "events": len(wave),
+                "stale": len(wave) - marked,  # replaced meanwhile (B11), or locked: go again
+                "last_event_id": wave[-1].event.event_id,
+            },
+        )
+        return set()
+
+    def _refuse(self, conn: Connection, event: Event, refused: Refused) -> None:
+        dispatch = self._settings.dispatch
+        attempts = event.attempts + 1
+        wait = wait_after(attempts, dispatch.ladder, dispatch.max_attempts)
+        with self._fenced_transaction(conn):
+            if refused.too_large:
+                self._bury(conn, event, attempts, ErrorClass.TOO_LARGE, str(refused))
+            elif wait is None:
+                self._bury(conn, event, attempts, ErrorClass.PROCESSING, str(refused))
+            else:
+                delivery.postpone(
+                    conn,
+                    self._target,
+                    event,
+                    attempts=attempts,
+                    wait=wait,
+                    error_class=ErrorClass.PROCESSING,
+                    text=str(refused),
+                )
+        log.warning(
+            "event refused",
+            extra=self._ids(event) | {"attempts": attempts, "why": str(refused)},
+        )
+
+    def _bury(
+        self, conn: Connection, event: Event, attempts: int, error_class: ErrorClass, text: str
+    ) -> None:
+        delivery.bury(
+            conn,
+            self._target,
+            event,
+            attempts=attempts,
+            error_class=error_class,
+            text=text,
+        )
+        log.error("event dead", extra=self._ids(event) | {"class": error_class, "why": text})
+
+    def _ids(self, event: Event) -> dict[str, object]:
+        return {
+            "topic": self._sender.topic,
+            "event_id": event.event_id,
+            "flid": event.partition_key,
+            "msg_id": event.msg_id,
+        }
+
+    @contextmanager
+    def _fenced_transaction(self, conn: Connection) -> Iterator[None]:
+        """A transaction that only the leading instance can commit (R13)."""
+        term = self._term
+        assert term is not None  # noqa: S101
+        try:
+            with conn.transaction():
+                service_term.share(conn, Service.DISPATCHER, term)
+                yield
+        except service_term.Deposed:
+            self._fenced = term
+            raise
+
+    @contextmanager
+    def _patience(self) -> Iterator[None]:
+        """Give a fault of the broker its backoff: it waits without an end (R04)."""
+        try:
+            yield
+        except Away as away:
+            self._failures += 1
+            pipeline = self._settings.pipeline
+            away.rest = doubling(
+                pipeline.infra_backoff, pipeline.infra_backoff_limit, self._failures
+            )
+            raise
+        self._failures = 0
+
+    def _look_at_the_topic(self) -> None:
+        kafka, dispatch = self._settings.kafka, self._settings.dispatch
+        for fault in Topics(kafka).faults(wanted(kafka, dispatch, self._target)):
+            log.error("topic is not as it must be", extra={"fault": fault})
+
+    def close(self) -> None:
+        """Drop the producer and the connection."""
+        self._sender.close()
+        self._session.close()

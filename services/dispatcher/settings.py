@@ -1,0 +1,43 @@
+"""What the dispatcher reads (R37)."""
+
+from datetime import timedelta
+from typing import Final
+
+from msgx.settings import Dispatch, Kafka, Pipeline, ProcessSettings, Schd, ServiceSettings
+
+_MARGIN: Final = timedelta(seconds=1)
+
+
+class TopicSettings(ProcessSettings):
+    """The part that names the topics: all that the `topics` command needs."""
+
+    dispatch: Dispatch = Dispatch()
+    kafka: Kafka
+
+
+class Settings(ServiceSettings):
+    """The running service."""
+
+    schd: Schd = Schd()
+    dispatch: Dispatch = Dispatch()
+    pipeline: Pipeline = Pipeline()
+    kafka: Kafka
+
+    @property
+    def transaction_timeout(self) -> timedelta:
+        """How long the broker keeps a transaction of ours open: less than it takes to lose the
+        leadership, so that nothing of a stopped instance hangs in front of the next one's."""
+        return self.leadership.timeout - _MARGIN
+
+
+def check(settings: Settings) -> None:
+    """Refuse time-outs that would let a deposed instance write late (R13, R29).
+
+    Raises:
+        SystemExit: which parameters do not fit.
+    """
+    if settings.kafka.produce_timeout > settings.transaction_timeout:
+        raise SystemExit(
+            "MSGX_KAFKA__PRODUCE_TIMEOUT must be at least one second below "
+            "MSGX_LEADERSHIP__TIMEOUT"
+        )
