@@ -6,6 +6,8 @@ import sys
 from datetime import date
 from urllib.request import Request, urlopen
 
+import psycopg
+import pymysql
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -15,6 +17,8 @@ from tests.aodb.adapter import landed, play
 from tests.aodb.day import SMALLEST, build_day
 from tests.aodb.model import Day, Flight
 
+_EPILOG = """The same seed, flights, messages-per-flight and day give the same messages, so `check`
+needs no file from `play`. For one command's options: python -m tests.aodb play --help"""
 _API_TIMEOUT = 10
 _out = Console(soft_wrap=True)
 _err = Console(stderr=True, soft_wrap=True)
@@ -31,13 +35,15 @@ def main(argv: list[str] | None = None) -> int:
             messages_per_flight=options.messages_per_flight,
         )
         return int(options.run(day, options))
-    except (ValueError, OSError) as fault:
+    except (ValueError, OSError, pymysql.MySQLError, psycopg.Error) as fault:
         _err.print(f"aodb: {fault}", markup=False)
         return 1
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tests.aodb", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.aodb", description=__doc__, epilog=_EPILOG
+    )
     commands = parser.add_subparsers(required=True, metavar="play|show|check")
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--seed", type=int, default=1, help="the day to build (1)")
@@ -100,7 +106,9 @@ def _show(day: Day, options: argparse.Namespace) -> int:
             raise ValueError(f"no flight {options.flight} in this day")
         _out.print_json(json.dumps(flight, ensure_ascii=False))
         return 0
-    table = Table("index", "due", "what", "flights", "ends", "late by")
+    table = Table("index", "due", "late by")
+    for heading in ("what", "flights", "ends"):
+        table.add_column(heading, overflow="fold")
     for message in day.messages:
         if options.label not in message.label:
             continue
@@ -116,10 +124,10 @@ def _show(day: Day, options: argparse.Namespace) -> int:
         table.add_row(
             str(message.index),
             str(message.due).split(".", maxsplit=1)[0],
+            str(message.commits_after - message.index) if message.late else "",
             message.label,
             " ".join(message.flids[:2]) + (" …" if len(message.flids) > 2 else ""),
             ends,
-            str(message.commits_after - message.index) if message.late else "",
         )
     if not options.xml:
         _out.print(table)

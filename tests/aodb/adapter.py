@@ -13,17 +13,20 @@ from tests.aodb.model import Day, Planned, Played
 
 INSERT: Final = (
     "INSERT INTO CMINMSGS (CMINMSGS_CLOB_MSG, CMINMSGS_DATE_RECEIVED, CMINMSGS_STATUS,"
-    " CMINMSGS_SUBSYSTEM_NAME) VALUES (%s, NOW(), 'VALID', %s)"
+    " CMINMSGS_SUBSYSTEM_NAME) VALUES (%s, %s, %s, %s)"
 )
 SELECT_PAGE: Final = (
     "SELECT CMINMSGS_ID, CMINMSGS_CLOB_MSG FROM CMINMSGS"
     " WHERE CMINMSGS_ID > %s ORDER BY CMINMSGS_ID LIMIT 500"
 )
+SELECT_NOW: Final = "SELECT NOW()"
 SELECT_STEP: Final = "SELECT @@auto_increment_increment"
 
 _BATCH_ROWS: Final = 200
 _BATCH_BYTES: Final = 1_000_000
-_HOLE_EVERY: Final = 400
+_HOLE_EVERY: Final = 100
+_HELD_OPEN: Final = 0.3
+_LATE_ENOUGH: Final = 5
 _REST: Final = 0.05
 
 Connection: TypeAlias = "pymysql.Connection[Cursor]"
@@ -55,6 +58,7 @@ def play(
             adapter.land(batch)
             if on_landed is not None:
                 on_landed(len(adapter.ids))
+        adapter.settle()
     return Played(adapter.ids, clock.ticks() - began)
 
 
@@ -82,8 +86,9 @@ def landed(day: Day, mailbox_url: str) -> Played:
 
 
 def batches(messages: tuple[Planned, ...], *, paced: bool) -> Iterator[list[Planned]]:
-    """Cuts the landing order into transactions; a late row is alone in its own."""
-    cuts = {message.commits_after for message in messages if message.late}
+    """Cuts the landing order into transactions; a late row and the next one stand alone."""
+    late = [message for message in messages if message.late]
+    cuts = {place for m in late for place in (m.index + 1, m.commits_after)}
     batch: list[Planned] = []
     size = 0
     for message in messages:
@@ -141,7 +146,8 @@ class _Adapter:
         self.ids: dict[int, int] = {}
         self._prompt = prompt
         self._late = late
-        self._open_until: int | None = None
+        self._waiting: Planned | None = None
+        self._since = 0.0
         self._next_hole = _HOLE_EVERY
         with prompt.cursor() as cursor:
             cursor.execute(SELECT_STEP)
@@ -149,31 +155,51 @@ class _Adapter:
 
     def land(self, batch: list[Planned]) -> None:
         """Inserts one transaction; a late row stays open on the second connection."""
-        first, last = batch[0], batch[-1]
+        first = batch[0]
         self._leave_hole(first.index)
         if first.late:
+            self.settle()
             self.ids |= self._insert(self._late, batch)
-            self._open_until = first.commits_after
+            self._waiting, self._since = first, clock.ticks()
             return
         self.ids |= self._insert(self._prompt, batch)
         self._prompt.commit()
-        if self._open_until is not None and last.index >= self._open_until:
+        self._release(batch[-1].index)
+
+    def settle(self) -> None:
+        """Commits the row that waits, whatever it waits for."""
+        if self._waiting is not None:
             self._late.commit()
-            self._open_until = None
+            self._waiting = None
+
+    def _release(self, index: int) -> None:
+        """Commits the waiting row once its time has come.
+
+        A row that is to be late by several is kept until a reader must have looked between.
+        """
+        row = self._waiting
+        if row is None or index < row.commits_after:
+            return
+        brief = row.commits_after - row.index < _LATE_ENOUGH
+        if brief or clock.ticks() - self._since >= _HELD_OPEN:
+            self.settle()
 
     def _leave_hole(self, index: int) -> None:
         """Now and then uses up an id and rolls back, as failing adapters do (B14)."""
         if index >= self._next_hole:
             self._next_hole += _HOLE_EVERY
             with self._prompt.cursor() as cursor:
-                cursor.execute(INSERT, ("<MSG/>", ""))
+                cursor.execute(INSERT, ("<MSG/>", None, "VALID", ""))
             self._prompt.rollback()
 
     def _insert(self, connection: Connection, batch: list[Planned]) -> Mapping[int, int]:
-        rows: list[tuple[Any, ...]] = [
-            (message.xml, "AODB" if message.index % 5 == 0 else "") for message in batch
-        ]
         with connection.cursor() as cursor:
+            cursor.execute(SELECT_NOW)
+            (now,) = cursor.fetchone() or (None,)
+            rows: list[tuple[Any, ...]] = [
+                (message.xml, now, "VALID", "AODB" if message.index % 5 == 0 else "")
+                for message in batch
+            ]
             cursor.executemany(INSERT, rows)
             begin = cursor.lastrowid
         return {message.index: begin + n * self._step for n, message in enumerate(batch)}

@@ -25,7 +25,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One mailbox row to be; `commits_after` is the index whose commit it waits for."""
+    """One mailbox row to be; it commits only after the row `commits_after` has."""
 
     index: int
     xml: str
