@@ -13,6 +13,7 @@ from msgx.projection.keys import FORMAT, keys
 from msgx.settings import Redis
 
 _SCRIPT: Final = Path(__file__).parent / "scripts" / "read.lua"
+_FORM: Final = "MSGX_REDIS__URL must look like redis://user:password@host:port/number"
 
 
 class Incomplete(Away):
@@ -24,19 +25,26 @@ class Incomplete(Away):
 
 
 class Reader:
-    """A reader that any thread may use; at most `connections` reads run at once."""
+    """A reader that any thread may use; at most `connections` reads run at once.
+
+    Raises:
+        ValueError: the URL has not the form.
+    """
 
     def __init__(self, settings: Redis, *, connections: int) -> None:
         seconds = settings.timeout.total_seconds()
-        pool = redis.BlockingConnectionPool.from_url(
-            settings.url.get_secret_value(),
-            max_connections=connections,
-            timeout=seconds,  # for a free connection
-            socket_connect_timeout=seconds,
-            socket_timeout=seconds,
-            retry=Retry(NoBackoff(), 0),  # the caller decides whether to ask again
-            decode_responses=False,
-        )
+        try:
+            pool = redis.BlockingConnectionPool.from_url(
+                settings.url.get_secret_value(),
+                max_connections=connections,
+                timeout=seconds,  # for a free connection
+                socket_connect_timeout=seconds,
+                socket_timeout=seconds,
+                retry=Retry(NoBackoff(), 0),  # the caller decides whether to ask again
+                decode_responses=False,
+            )
+        except ValueError:  # its words may repeat the URL
+            raise ValueError(_FORM) from None
         self._client = redis.Redis(connection_pool=pool)
         self._script = self._client.register_script(_SCRIPT.read_text("utf-8"))
         names = keys(settings)

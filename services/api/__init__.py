@@ -1,0 +1,1 @@
+"""The door for people and HTTP clients; owns no table."""

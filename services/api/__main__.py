@@ -1,0 +1,50 @@
+"""Api: HTTP clients to the mailbox and the flight projection. `python -m services.api`.
+
+Stateless: several may serve at once, so it leads nothing.
+"""
+
+import sys
+from contextlib import ExitStack
+
+from msgx import clock
+from msgx.mailbox.inbox import Mailbox
+from msgx.projection.read import Reader
+from msgx.runtime import logs
+from msgx.runtime.loops import Loop, run
+from msgx.settings import Mailbox as MailboxSettings
+from msgx.settings import load
+from services.api.app import READS, build
+from services.api.landing import Landing
+from services.api.server import HttpServer
+from services.api.settings import ApiSettings
+
+
+def main() -> int:
+    """Serve until a signal; return the exit status."""
+    settings = load(ApiSettings)
+    logs.configure("api", settings.log_level)
+    with ExitStack() as stack:
+        try:
+            reader = stack.enter_context(Reader(settings.redis, connections=READS))
+            landing = stack.enter_context(_landing(settings.mailbox))
+        except ValueError as error:
+            raise SystemExit(f"the configuration is not usable:\n{error}") from None
+        app = build(settings, reader, landing)
+        server = HttpServer(app, settings.http, settings.control.grace)
+        stack.callback(server.stop)
+        server.start()
+        return run(
+            "api",
+            [Loop("http", server.check)],
+            settings.control,
+            ready=lambda: server.serving,
+            on_stop=server.stop,
+        )
+
+
+def _landing(settings: MailboxSettings) -> Landing:
+    return Landing(lambda: Mailbox(settings), read_only=settings.read_only, now=clock.now)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

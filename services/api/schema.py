@@ -1,0 +1,107 @@
+"""Shapes of the answers for the OpenAPI document; a flight's come from the field registry."""
+
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel
+
+from msgx.domain.fields import COLLECTIONS, MARKS, SCALARS, Kind, PartField
+
+Schema = dict[str, Any]
+
+_TIME: Final[Schema] = {"type": "string", "format": "date-time"}
+_TEXT: Final[Schema] = {"type": "string"}
+
+
+class Landed(BaseModel):
+    """The message stands in the mailbox; `body` is its id there. It is not processed yet."""
+
+    code: Literal[0]
+    message: Literal["ok"]
+    body: int
+
+
+class Done(BaseModel):
+    """Nothing to tell but that it is so."""
+
+    code: Literal[0]
+    message: Literal["ok"]
+    body: None
+
+
+class Failure(BaseModel):
+    """Nothing was done. `code` is the HTTP status, `message` a sentence for people."""
+
+    code: int
+    message: str
+    body: None
+
+
+def failures(*statuses: tuple[int, str]) -> dict[int | str, dict[str, Any]]:
+    """Return the documented failures of a route: a status and what it means there."""
+    return {
+        status: {"model": Failure, "description": meaning}
+        for status, meaning in (
+            *statuses,
+            (HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of ours"),
+        )
+    }
+
+
+def flights() -> Schema:
+    """Return the schema of `/all/flights`: a tag without a value is absent."""
+    properties: Schema = {
+        "FLID": _TEXT,
+        "STATE": {"const": "ACTIVE"},
+        "STATE_VERSION": {"type": "integer"},
+        "UPDATED_AT": _TIME,
+        "OPERATION_DAY": {"type": "string", "format": "date"},
+    }
+    properties |= {field.tag: _part(field.kind) for field in SCALARS}
+    properties |= {mark.tag: _element(mark.parts) for mark in MARKS}
+    properties |= {
+        collection.tag: {"type": "array", "items": _element(collection.parts)}
+        for collection in COLLECTIONS
+    }
+    properties["BOARDING_STATUS"] = {"enum": ["BOARDING", "LAST_CALL"]}
+    properties["MAFL"] = {
+        "type": "array",
+        "description": "the codeshares of this main flight",
+        "items": {"type": "object", "properties": {"FLID": _TEXT, "FLNO": _TEXT}},
+    }
+    flight: Schema = {
+        "type": "object",
+        "required": ["FLID", "STATE", "STATE_VERSION", "UPDATED_AT"],
+        "properties": properties,
+    }
+    return {
+        "type": "object",
+        "required": ["code", "message", "body"],
+        "properties": {
+            "code": {"const": 0},
+            "message": {"const": "ok"},
+            "body": {"type": "array", "items": flight},
+        },
+    }
+
+
+def _element(parts: Iterable[PartField]) -> Schema:
+    return {
+        "type": "object",
+        "properties": {part.name: _part(part.kind) for part in parts},
+    }
+
+
+def _part(kind: Kind) -> Schema:
+    match kind:
+        case Kind.TIME:
+            return _TIME
+        case Kind.COUNT:
+            return {"type": "integer"}
+        case Kind.MOVEMENT:
+            return {"enum": ["A", "D"]}
+        case Kind.NATURE:
+            return {"enum": ["D", "I", "M"]}
+        case Kind.TEXT | Kind.KEY | Kind.DURATION:
+            return _TEXT
