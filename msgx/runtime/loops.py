@@ -26,12 +26,20 @@ REST_AFTER_FAULT: Final = timedelta(seconds=1)
 _READY_CHECK_SECONDS: Final = 0.2
 
 
+def _steady(_: int) -> timedelta:
+    return REST_AFTER_FAULT
+
+
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A named step that does one unit of work and says how long to rest after it."""
+    """A named step that does one unit of work and says how long to rest after it.
+
+    `backoff` is the rest after the n-th fault in a row (B12).
+    """
 
     name: str
     step: Callable[[], timedelta]
+    backoff: Callable[[int], timedelta] = _steady
 
 
 class Health:
@@ -123,7 +131,9 @@ def _on_signals(stop: threading.Event) -> None:
 def _drive(loop: Loop, stop: threading.Event, status: Health) -> None:
     """Step `loop` until `stop`. Faults belong to the step; here they only cost a rest."""
     told = ""
+    faults = 0
     while not stop.is_set():
+        faults += 1
         try:
             rest = loop.step()
         except (Away, Standby) as condition:
@@ -131,12 +141,13 @@ def _drive(loop: Loop, stop: threading.Event, status: Health) -> None:
                 log.warning("waits", extra={"loop": loop.name, "reason": str(condition)})
             told = str(condition)
             status.tell(loop.name, serving=False)
-            rest = getattr(condition, "rest", None) or REST_AFTER_FAULT
+            rest = getattr(condition, "rest", None) or loop.backoff(faults)
         except Exception:
             log.exception("loop fault", extra={"loop": loop.name})
             status.tell(loop.name, serving=False)
-            rest = REST_AFTER_FAULT
+            rest = loop.backoff(faults)
         else:
+            faults = 0
             told = ""
             status.tell(loop.name, serving=True)
         stop.wait(rest.total_seconds())
