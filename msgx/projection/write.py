@@ -96,12 +96,13 @@ class Projection:
             answer = self._claim(keys=[names.term], args=[term])
             _judge(answer)
             self._redis.delete(new_flights, new_versions)
-            pending = iter(shown)
-            while chunk := {field.flid: field.json or "" for field in islice(pending, _CHUNK)}:
-                self._redis.hset(new_flights, mapping=dict(chunk))
+            fields = iter(shown)
+            while chunk := list(islice(fields, _CHUNK)):
+                items = [item for field in chunk for item in (field.flid, field.json or "")]
+                self._redis.hset(new_flights, items=items)
             numbers = iter(versions.items())
-            while part := dict(islice(numbers, _CHUNK)):
-                self._redis.hset(new_versions, mapping={**part})
+            while part := list(islice(numbers, _CHUNK)):
+                self._redis.hset(new_versions, items=[item for pair in part for item in pair])
             answer = self._switch(
                 keys=[
                     names.flights,

@@ -1,15 +1,18 @@
 """Connections to our PostgreSQL: bounded in every way, UTC, autocommit (transactions are
 visible blocks)."""
 
-from typing import Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, LiteralString
 
 import psycopg
 from psycopg.conninfo import make_conninfo
+from psycopg.pq import TransactionStatus
 
 from msgx.domain.failure import Away, ErrorClass, Fault
 from msgx.settings import Database
 
-Connection = psycopg.Connection[tuple[object, ...]]
+Connection = psycopg.Connection[tuple[Any, ...]]
 
 _KEEPALIVES: Final = {
     "keepalives_idle": 2,
@@ -59,6 +62,31 @@ def connect(
         )
     except psycopg.OperationalError as error:
         raise Away("PostgreSQL does not accept our connection") from error
+
+
+@contextmanager
+def pipelined(conn: Connection, *, then: LiteralString | None = None) -> Iterator[None]:
+    """Run one transaction in pipeline mode: few round trips, all or nothing.
+
+    A result that is fetched inside has been waited for; the rest, COMMIT included, is checked
+    at
+    the end. `then` is a statement after COMMIT that travels with it.
+
+    Raises:
+        psycopg.Error: nothing was committed, unless the connection broke at COMMIT itself
+        (B42).
+    """
+    try:
+        with conn.pipeline():
+            conn.execute("BEGIN")
+            yield
+            conn.execute("COMMIT")
+            if then is not None:
+                conn.execute(then)
+    except BaseException:
+        if not conn.closed and conn.info.transaction_status is not TransactionStatus.IDLE:
+            conn.rollback()
+        raise
 
 
 def fault(error: psycopg.Error, doing: str) -> Fault:

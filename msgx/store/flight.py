@@ -63,7 +63,7 @@ def _insert(collection: Collection) -> str:
     return f"INSERT INTO {_table(collection)} ({', '.join(columns)}) VALUES ({slots})"
 
 
-_PLAIN: Final = tuple(field.tag for field in (*SCALARS, *MARKS))
+_PLAIN: Final = (*(scalar.tag for scalar in SCALARS), *(mark.tag for mark in MARKS))
 _WRITTEN: Final = (*_HEAD, *(tag.lower() for tag in _PLAIN), "last_msg_id", "created_at")
 
 LOAD: Final = (

@@ -62,6 +62,7 @@ _FINISH: Final = """
            backfill_next_at = CASE WHEN backfill_at IS NULL THEN msgx_now() END
      WHERE msg_id = %(msg_id)s
        AND state = ANY(%(sources)s)
+ RETURNING msg_id
 """
 _FAIL: Final = """
     UPDATE proc_state
@@ -71,6 +72,7 @@ _FAIL: Final = """
            next_attempt_at = msgx_now() + %(wait)s, updated_at = msgx_now()
      WHERE msg_id = %(msg_id)s
        AND state = ANY(%(sources)s)
+ RETURNING msg_id
 """
 _ATTEMPT: Final = """
     INSERT INTO proc_attempt (msg_id, attempt, at, error_class, error, trace_id)
@@ -186,5 +188,5 @@ def _attempt(conn: Connection, msg_id: int, error_class: ErrorClass, error: str)
 
 
 def _one(cursor: Cursor[Any], msg_id: int, trigger: Trigger) -> None:
-    if cursor.rowcount != 1:
+    if cursor.fetchone() is None:
         raise StaleState(f"message {msg_id} does not accept {trigger} any more")

@@ -26,7 +26,10 @@ LOCK_SPACE: Final = 0x6D736778
 """First key of every advisory lock of ours; the second is the service's place, or
 `PIPELINE`."""
 
-PIPELINE: Final = 100
+LOCK_PIPELINE: Final = "SELECT pg_advisory_lock(1836279672, 100)"
+UNLOCK_PIPELINE: Final = "SELECT pg_advisory_unlock(1836279672, 100)"
+"""PIPELINE_LOCK: held from identity to finish by whoever executes the head; also by history
+cleanup."""
 
 _TRY_LOCK: Final = "SELECT pg_try_advisory_lock(%s, %s)"
 _TAKE_OVER: Final = """

@@ -1,0 +1,185 @@
+"""What an examined message leads to, by the order of verdicts (R58); single flights are written
+here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta, tzinfo
+
+from msgx.domain.failure import ErrorClass, Fault
+from msgx.domain.message import (
+    Adft,
+    Fdel,
+    Flop,
+    Message,
+    Refused,
+    Schedule,
+    ScheduleKind,
+    Unsupported,
+)
+from msgx.domain.processing import Trigger
+from msgx.projection.write import Field
+from msgx.store.connect import Connection
+from msgx.store.proc_state import Outcome
+from services.processor.commit import Source, commit, keep_occurrences
+from services.processor.decide.adft import adft
+from services.processor.decide.flop import fdel, flop
+from services.processor.decide.world import Commit, Decision, Reject, Skip, World
+from services.processor.examine import Situation, read_world
+from services.processor.fetch import Fetched
+from services.processor.project import Projector
+
+NO_CHANGE = "no-change"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Airport:
+    """How times are read and days begin."""
+
+    zone: tzinfo
+    day_cut: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How the message ends, and what the projection owes before."""
+
+    outcome: Outcome
+    fields: Sequence[Field] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A day plan: written by `snapshot`, in transactions of its own."""
+
+    source: Source
+    schedule: Schedule
+    situation: Situation
+
+
+class Effects:
+    """Decides and commits, in the transaction that examined the situation."""
+
+    def __init__(self, projector: Projector, airport: Airport) -> None:
+        self._projector = projector
+        self._airport = airport
+
+    def of(self, conn: Connection, fetched: Fetched, situation: Situation) -> Effect | Package:
+        """Return the effect of `fetched`; what it writes is written when this returns.
+
+        Raises:
+            Fault: the message could not be read at all.
+        """
+        message = fetched.content
+        if isinstance(message, Fault):
+            raise message
+        if situation.holder != fetched.msg_id:
+            return Effect(_known_identity(message, situation))
+        match message.payload:
+            case Unsupported(reason=reason):
+                return Effect(ending(message, Trigger.SKIP, reason))
+            case Refused(error_class=error_class, text=text):
+                return Effect(ending(message, Trigger.REJECT, text, error_class))
+            case Schedule(kind=ScheduleKind.RESP):
+                return Effect(ending(message, Trigger.SKIP, "no-open-request"))
+            case Schedule() as schedule:
+                return Package(
+                    self._source(fetched.msg_id, message, situation), schedule, situation
+                )
+            case Flop() | Fdel() | Adft() as change:
+                if situation.entries:
+                    return self._redo(conn, message, situation)
+                return self._change(conn, fetched.msg_id, message, change, situation)
+
+    def _redo(self, conn: Connection, message: Message, situation: Situation) -> Effect:
+        """An earlier run has committed: only the projection is owed (R12, B113)."""
+        world = read_world(conn, list(situation.entries))
+        fields = self._projector.current(world.flights, world)
+        return Effect(ending(message, Trigger.SUCCEED), fields)
+
+    def _change(
+        self,
+        conn: Connection,
+        msg_id: int,
+        message: Message,
+        change: Flop | Fdel | Adft,
+        situation: Situation,
+    ) -> Effect:
+        match self._decide(conn, change, situation):
+            case Skip(reason=reason):
+                return Effect(ending(message, Trigger.SKIP, reason))
+            case Reject(text=text):
+                return Effect(ending(message, Trigger.REJECT, text, ErrorClass.PROTOCOL))
+            case Commit(writes=writes):
+                source = self._source(msg_id, message, situation)
+                fields = commit(conn, source, writes, now=situation.now)
+                if isinstance(change, Adft):
+                    keep_occurrences(conn, msg_id, change.records)
+                note = None if writes else NO_CHANGE
+                return Effect(ending(message, Trigger.SUCCEED, note), fields)
+
+    def _decide(
+        self, conn: Connection, change: Flop | Fdel | Adft, situation: Situation
+    ) -> Decision:
+        now, airport = situation.now, self._airport
+        match change:
+            case Flop():  # no FLOP touches MAID or FLNO: no main is concerned
+                return flop(change, situation.world, now=now)
+            case Fdel():
+                return fdel(change, _with_mains(conn, situation.world, ()), now=now)
+            case Adft(records=records):
+                mains = (record.told.get("MAID") for record in records)
+                told = [main for main in mains if isinstance(main, str)]
+                world = _with_mains(conn, situation.world, told)
+                return adft(change, world, zone=airport.zone, day_cut=airport.day_cut, now=now)
+
+    def _source(self, msg_id: int, message: Message, situation: Situation) -> Source:
+        return Source(
+            msg_id=msg_id,
+            message=message,
+            traceparent=situation.head.traceparent,
+            zone=self._airport.zone,
+        )
+
+
+def ending(
+    message: Message,
+    trigger: Trigger,
+    reason: str | None = None,
+    error_class: ErrorClass | None = None,
+) -> Outcome:
+    """Return the outcome of a message that holds its identity."""
+    return Outcome(
+        trigger=trigger,
+        reason=reason,
+        error_class=error_class,
+        meta=message.meta,
+        identity_key=message.meta.identity,
+        flid=message.flids[0] if message.flids else None,
+    )
+
+
+def _known_identity(message: Message, situation: Situation) -> Outcome:
+    """The identity belongs to another message: same content or a conflict (R01, INV-9)."""
+    conflict = not situation.same_body
+    return Outcome(
+        trigger=Trigger.REJECT if conflict else Trigger.SKIP,
+        reason=f"{'conflicts-with' if conflict else 'duplicate-of'}:{situation.holder}",
+        error_class=ErrorClass.IDENTITY_CONFLICT if conflict else None,
+        meta=message.meta,
+        flid=message.flids[0] if message.flids else None,
+    )
+
+
+def _with_mains(conn: Connection, world: World, told: Sequence[str]) -> World:
+    """Return `world` with the main flights that its flights have or are told, and their
+    codeshares."""
+    stored = {flight.main_flid for flight in world.flights.values()} - {None}
+    missing = {str(main) for main in stored.union(told)}.difference(world.flights)
+    if not missing:
+        return world
+    mains = read_world(conn, sorted(missing))
+    return World(
+        flights={**world.flights, **mains.flights},
+        sharers={**world.sharers, **mains.sharers},
+        floors={**mains.floors, **world.floors},
+    )

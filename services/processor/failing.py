@@ -1,0 +1,45 @@
+"""A failure belongs to its row: dead at once, due again, or exhausted (US-03 AC5, R04, R05,
+R42)."""
+
+from datetime import timedelta
+
+from msgx.domain.backoff import doubling, rung
+from msgx.domain.failure import REFUSED, ErrorClass, Fault
+from msgx.domain.message import Message
+from msgx.domain.processing import Trigger
+from msgx.settings import Pipeline
+from msgx.store.proc_state import Head, Outcome
+
+
+def verdict(
+    content: Message | Fault, head: Head, failure: Fault, *, committed: bool, pipeline: Pipeline
+) -> Outcome | timedelta:
+    """Return how the message ends, or how long it waits at the head.
+
+    `committed`: it has a journal entry, so no later fault makes it DEAD (R42).
+    """
+    if failure.error_class is ErrorClass.INFRA:
+        tries, limit = head.infra_attempts + 1, pipeline.infra_max_attempts
+        wait = doubling(pipeline.infra_backoff, pipeline.infra_backoff_limit, tries)
+    else:
+        tries, limit = head.attempts + 1, pipeline.max_attempts
+        wait = rung(pipeline.ladder, tries)
+    if failure.error_class in REFUSED:
+        return _dead(content, Trigger.REJECT, failure.text, failure.error_class)
+    if committed or limit == 0 or tries < limit:
+        return wait
+    text = f"exhausted after {tries} tries: {failure.text}"
+    return _dead(content, Trigger.EXHAUST, text, failure.error_class)
+
+
+def _dead(
+    content: Message | Fault, trigger: Trigger, text: str, error_class: ErrorClass
+) -> Outcome:
+    message = content if isinstance(content, Message) else None
+    return Outcome(
+        trigger=trigger,
+        reason=text,
+        error_class=error_class,
+        meta=None if message is None else message.meta,
+        flid=message.flids[0] if message is not None and message.flids else None,
+    )

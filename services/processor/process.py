@@ -1,0 +1,150 @@
+"""One message from the head to its terminal state, or to its next try (US-03).
+
+examine, decide and commit are one transaction, then comes the projection, and finish is another
+one: a crash
+or a Redis fault between them leaves the message open, and the next run finds its journal
+entries and only
+projects (INV-17b, INV-20b, INV-23, B113).
+"""
+
+import logging
+from datetime import timedelta
+from enum import Enum, auto
+
+import psycopg
+
+from msgx.domain.failure import ErrorClass, Fault
+from msgx.domain.message import Message
+from msgx.domain.processing import Trigger
+from msgx.settings import Pipeline
+from msgx.store import (
+    dead_letter,
+    flight_journal,
+    outbox,
+    proc_state,
+    service_term,
+    unmapped_field,
+)
+from msgx.store.connect import Connection, fault, pipelined
+from msgx.store.proc_state import Outcome
+from msgx.store.service_term import Deposed, Service
+from services.processor.effect import Effect, Effects, Package, ending
+from services.processor.examine import NotHead, examine
+from services.processor.failing import verdict
+from services.processor.fetch import Fetched
+from services.processor.project import Projector
+from services.processor.snapshot import Snapshots
+
+log = logging.getLogger(__name__)
+
+
+class Progress(Enum):
+    """What the pump does next."""
+
+    FINISHED = auto()  # terminal: on to the next message
+    WAITS = auto()  # the head stays and rests (INV-3)
+    MOVED = auto()  # another message is the head: look again
+
+
+class Processor:
+    """Takes heads to their end on the session that leads. One thread, one message at a time."""
+
+    def __init__(
+        self, effects: Effects, snapshots: Snapshots, projector: Projector, pipeline: Pipeline
+    ) -> None:
+        self._effects = effects
+        self._snapshots = snapshots
+        self._projector = projector
+        self._pipeline = pipeline
+
+    def process(self, conn: Connection, fetched: Fetched, term: int) -> Progress:
+        """Take one message on, under PIPELINE_LOCK.
+
+        Raises:
+            Deposed: another processor leads; nothing was written.
+            psycopg.OperationalError: the session is lost, and the lock with it.
+        """
+        try:
+            return self._attempt(conn, fetched, term)
+        except Deposed:
+            raise
+        except NotHead:
+            conn.execute(service_term.UNLOCK_PIPELINE)
+            return Progress.MOVED
+        except Fault as failure:
+            return self._fail(conn, fetched, failure, term)
+        except psycopg.Error as error:
+            if conn.broken or conn.closed:
+                raise
+            return self._fail(conn, fetched, fault(error, "processing a message"), term)
+        except Exception as error:
+            # A defect of ours belongs to the row too; the loop would only try it for ever.
+            log.exception("processing fault", extra={"msg_id": fetched.msg_id})
+            text = f"{type(error).__name__} while processing"
+            return self._fail(conn, fetched, Fault(ErrorClass.PROCESSING, text), term)
+
+    def _attempt(self, conn: Connection, fetched: Fetched, term: int) -> Progress:
+        with pipelined(conn):
+            effect = self._effects.of(conn, fetched, examine(conn, fetched, term))
+        match effect:
+            case Effect(outcome=outcome, fields=fields):
+                self._projector.show(conn, fields, term=term)
+            case Package(source=source):
+                refusal = self._snapshots.apply(conn, effect, term=term)
+                if refusal is None:
+                    self._projector.rebuild(conn, term=term)
+                    outcome = ending(source.message, Trigger.SUCCEED)
+                else:
+                    outcome = ending(
+                        source.message, Trigger.REJECT, refusal.text, ErrorClass.PROTOCOL
+                    )
+        self._finish(conn, fetched, outcome, term)
+        return Progress.FINISHED
+
+    def _finish(self, conn: Connection, fetched: Fetched, outcome: Outcome, term: int) -> None:
+        """End the message: terminal state, owed mark and released events in one transaction."""
+        with pipelined(conn, then=service_term.UNLOCK_PIPELINE):
+            # Losing this commit only repeats projection and finish (INV-23).
+            conn.execute("SET LOCAL synchronous_commit = off")
+            service_term.share(conn, Service.PROCESSOR, term)
+            proc_state.finish(conn, fetched.msg_id, outcome)
+            outbox.release(conn, fetched.msg_id)
+            message = fetched.content
+            if isinstance(message, Message) and message.unmapped:
+                unmapped_field.count(conn, fetched.msg_id, message.meta, message.unmapped)
+            if outcome.error_class is not None:
+                dead_letter.keep(conn, fetched.msg_id, fetched.raw)
+        log.info("finished", extra={"msg_id": fetched.msg_id, "by": outcome.trigger.value})
+
+    def _fail(self, conn: Connection, fetched: Fetched, failure: Fault, term: int) -> Progress:
+        """Record `failure` on its row and unlock."""
+        head = proc_state.head(conn)
+        if head is None or head.msg_id != fetched.msg_id:
+            conn.execute(service_term.UNLOCK_PIPELINE)
+            return Progress.MOVED
+        ends = verdict(
+            fetched.content,
+            head,
+            failure,
+            committed=bool(flight_journal.entries(conn, fetched.msg_id)),
+            pipeline=self._pipeline,
+        )
+        details = {
+            "msg_id": fetched.msg_id,
+            "error_class": failure.error_class.value,
+            "error": failure.text,
+        }
+        if isinstance(ends, Outcome):
+            self._finish(conn, fetched, ends, term)
+            log.error("dead", extra=details)
+            return Progress.FINISHED
+        self._wait(conn, fetched.msg_id, failure, ends, term)
+        log.warning("failed", extra=details)
+        return Progress.WAITS
+
+    def _wait(
+        self, conn: Connection, msg_id: int, failure: Fault, wait: timedelta, term: int
+    ) -> None:
+        with pipelined(conn, then=service_term.UNLOCK_PIPELINE):
+            service_term.share(conn, Service.PROCESSOR, term)
+            proc_state.fail(conn, msg_id, failure.error_class, failure.text, wait=wait)

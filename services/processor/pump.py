@@ -1,0 +1,85 @@
+"""The pump: the head, window by window, strictly in order (INV-3). One step, then the loop may
+stop."""
+
+from datetime import timedelta
+from typing import Final
+
+import psycopg
+
+from msgx.domain.failure import Away
+from msgx.runtime.leadership import Leadership, Standby
+from msgx.runtime.session import Session
+from msgx.settings import Pipeline
+from msgx.store import listen, proc_state, service_term
+from msgx.store.connect import Connection
+from msgx.store.service_term import Deposed
+from services.processor.fetch import Fetcher
+from services.processor.process import Processor, Progress
+from services.processor.project import Projector
+
+_AT_ONCE: Final = timedelta()
+
+
+class Pump:
+    """Drives the head on the leading session; a standby drives nothing (R14)."""
+
+    def __init__(
+        self,
+        leadership: Leadership,
+        ears: Session,
+        fetcher: Fetcher,
+        processor: Processor,
+        projector: Projector,
+        pipeline: Pipeline,
+    ) -> None:
+        self._leadership = leadership
+        self._ears = ears
+        self._fetcher = fetcher
+        self._processor = processor
+        self._projector = projector
+        self._pipeline = pipeline
+
+    def step(self) -> timedelta:
+        """Process one window of heads, or wait for one; return the rest to take.
+
+        Raises:
+            Away, Standby: the loop rests and comes again; everything is read anew (R13).
+        """
+        conn = self._leadership.hold()
+        term = self._leadership.require()
+        try:
+            return self._step(conn, term)
+        except Deposed as deposed:
+            self._leadership.lose()
+            raise Standby(str(deposed)) from deposed
+        except psycopg.Error as error:
+            self._leadership.lose()
+            raise Away("the leading session of PostgreSQL was lost") from error
+
+    def _step(self, conn: Connection, term: int) -> timedelta:
+        if not self._projector.complete(term=term):
+            self._rebuild(conn, term)
+        head = proc_state.head(conn)
+        if head is None:
+            return self._listen()
+        if head.wait > _AT_ONCE:
+            return min(head.wait, self._pipeline.idle_interval)
+        for fetched in self._fetcher.window(head.msg_id):
+            if self._processor.process(conn, fetched, term) is not Progress.FINISHED:
+                break
+        return _AT_ONCE
+
+    def _rebuild(self, conn: Connection, term: int) -> None:
+        conn.execute(service_term.LOCK_PIPELINE)
+        try:
+            self._projector.rebuild(conn, term=term)
+        finally:
+            if not conn.closed:
+                conn.execute(service_term.UNLOCK_PIPELINE)
+
+    def _listen(self) -> timedelta:
+        """Wait for a registration, at most the idle interval: polling alone is enough."""
+        with self._ears.use("waiting for registrations") as conn:
+            listen.listen(conn, listen.REGISTERED)
+            listen.wait(conn, self._pipeline.idle_interval)
+        return _AT_ONCE

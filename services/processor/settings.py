@@ -1,0 +1,24 @@
+"""What the processor reads."""
+
+from msgx.settings import (
+    Airport,
+    Flop,
+    Mailbox,
+    Pipeline,
+    Projection,
+    Redis,
+    Schd,
+    ServiceSettings,
+)
+
+
+class ProcessorSettings(ServiceSettings):
+    """The parameters of the processor."""
+
+    mailbox: Mailbox
+    redis: Redis
+    airport: Airport = Airport()
+    pipeline: Pipeline = Pipeline()
+    flop: Flop = Flop()
+    schd: Schd = Schd()
+    projection: Projection = Projection()
