@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from types import TracebackType
 from typing import Any, Final, Self
 from zoneinfo import ZoneInfo
@@ -18,6 +17,7 @@ import pymysql
 from pymysql.cursors import Cursor
 
 from msgx.domain.failure import Away, ErrorClass, Fault
+from msgx.domain.marking import Marking
 from msgx.mailbox.connect import Session
 from msgx.settings import Mailbox as MailboxSettings
 
@@ -86,15 +86,6 @@ class Oversized:
     bytes: int
 
 
-class Marking(StrEnum):
-    """What became of one mark (design 6.2)."""
-
-    MARKED = "marked"  # it was empty; our value stands now
-    ALREADY = "already"  # it has a value, which stays (INV-7)
-    MISSING = "missing"  # the row is gone
-    BUSY = "busy"  # somebody holds the row; another try
-
-
 class Mailbox:
     """The inbound table over one connection, which is replaced after a fault. Not thread-safe.
 
@@ -151,6 +142,15 @@ class Mailbox:
             cursor.execute(_HIGHEST)
             found = cursor.fetchone()
         return 0 if found is None or found[0] is None else int(found[0])
+
+    def unmarked(self, ids: Sequence[int]) -> list[int]:
+        """Return those of `ids` that exist and have an empty mark, ascending."""
+        if not ids:
+            return []
+        with self._session.use("looking at marks") as cursor:
+            cursor.execute(_MARKS, (list(ids),))
+            found = _emptiness(cursor)
+        return sorted(msg_id for msg_id, is_empty in found.items() if is_empty)
 
     def raw(
         self, ids: Sequence[int], *, max_bytes: int = _MAX_BYTES

@@ -10,7 +10,8 @@ import pytest
 from pydantic import SecretStr
 
 from msgx.domain.failure import Away, ErrorClass, Fault
-from msgx.mailbox.inbox import Mailbox, Marking, Oversized, Row
+from msgx.domain.marking import Marking
+from msgx.mailbox.inbox import Mailbox, Oversized, Row
 from msgx.settings import Mailbox as MailboxSettings
 from tests.support.servers import mysql
 

@@ -1,0 +1,1 @@
+"""Intake: the mailbox inwards, and the mark back (CMINMSGS marks, registration, backfill)."""

@@ -1,0 +1,53 @@
+"""Intake: mailbox → registration, and the mark back. `python -m services.intake`."""
+
+from functools import partial
+
+from msgx.domain.backoff import doubling
+from msgx.mailbox.inbox import Mailbox
+from msgx.runtime.leadership import Leadership
+from msgx.runtime.logs import configure
+from msgx.runtime.loops import Loop, run
+from msgx.runtime.session import Session
+from msgx.settings import load
+from msgx.store.service_term import Service
+from services.intake.backfill import Backfiller
+from services.intake.poller import Poller
+from services.intake.settings import IntakeSettings
+
+
+def main() -> int:
+    """Run intake until a signal arrives."""
+    settings = load(IntakeSettings)
+    configure(Service.INTAKE, settings.log_level)
+    try:
+        mailboxes = Mailbox(settings.mailbox), Mailbox(settings.mailbox)
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
+    leadership = Leadership(settings.database, settings.leadership, Service.INTAKE)
+    backoff = partial(
+        doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
+    )
+    poller = Poller(
+        session=Session(settings.database, "intake-poller"),
+        mailbox=mailboxes[0],
+        term=leadership.require,
+        intake=settings.intake,
+        batch=settings.pipeline.claim_batch,
+    )
+    loops = [
+        Loop("leadership", leadership.beat, backoff),
+        Loop("poller", poller.step, backoff),
+    ]
+    if not settings.mailbox.read_only:  # shadow mode writes nothing (R50)
+        backfiller = Backfiller(
+            session=Session(settings.database, "intake-backfill"),
+            mailbox=mailboxes[1],
+            term=leadership.require,
+            pipeline=settings.pipeline,
+        )
+        loops.append(Loop("backfill", backfiller.step, backoff))
+    return run("intake", loops, settings.control, ready=lambda: leadership.leads)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

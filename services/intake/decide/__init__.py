@@ -1,0 +1,1 @@
+"""Intake's decisions: no I/O, no clock, no log."""
