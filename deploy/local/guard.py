@@ -8,6 +8,7 @@ change of user, which would clear it). Standard library only: it runs with -I -S
     guard.py LIFELINE LOCK SIGNAL GRACE USER PROGRAM [ARGUMENT...]
 """
 
+import contextlib
 import ctypes
 import os
 import pwd
@@ -42,6 +43,8 @@ def main(argv: list[str]) -> int:
         if not select.select([end], [], [], grace)[0]:
             signal.pidfd_send_signal(end, signal.SIGKILL)
     _, status = os.waitpid(program, 0)
+    with contextlib.suppress(ProcessLookupError):  # what a script leaves in its group
+        os.killpg(program, signal.SIGKILL)
     return os.waitstatus_to_exitcode(status) & 0xFF
 
 
@@ -49,6 +52,7 @@ def _become(user: str, guard: int) -> None:
     """Change to `user` if one is named, and arrange to die with the guard."""
     for restored in (signal.SIGINT, signal.SIGHUP):
         signal.signal(restored, signal.SIG_DFL)
+    os.setpgid(0, 0)
     if user:
         entry = pwd.getpwnam(user)
         os.initgroups(user, entry.pw_gid)

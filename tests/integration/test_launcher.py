@@ -88,6 +88,22 @@ def test_no_server_outlives_its_launcher(folder: Path, signum: signal.Signals) -
 
 
 @pytest.mark.slow
+def test_a_launcher_killed_while_it_prepares_leaves_nothing_and_the_next_one_starts(
+    folder: Path,
+) -> None:
+    launcher = start(folder, "mysql")
+    assert launcher.stdout is not None
+    assert "preparing" in launcher.stdout.readline()
+
+    launcher.kill()
+    launcher.wait(LIMIT)
+
+    until_nothing_runs(folder)
+    with local.running(folder, servers=["mysql"]) as endpoints:
+        assert endpoints.mysql.startswith("mysql://")
+
+
+@pytest.mark.slow
 def test_a_server_that_fails_stops_the_others_and_is_named_with_its_log(folder: Path) -> None:
     with local.running(folder, servers=["postgres"], keep=True):
         pass
