@@ -17,8 +17,8 @@ from tests.aodb.adapter import landed, play
 from tests.aodb.day import SMALLEST, build_day
 from tests.aodb.model import Day, Flight
 
-_EPILOG = """The same seed, flights, messages-per-flight and day give the same messages, so `check`
-needs no file from `play`. For one command's options: python -m tests.aodb play --help"""
+_EPILOG = """The same seed, flights, messages-per-flight and day give the same messages: `check`
+needs no file from `play`. For one command: python -m tests.aodb play --help"""
 _API_TIMEOUT = 10
 _out = Console(soft_wrap=True)
 _err = Console(stderr=True, soft_wrap=True)
