@@ -270,6 +270,9 @@ def load(kind: type[S]) -> S:
         settings = kind()
     except ValidationError as error:
         for fault in error.errors():
+            if not fault["loc"]:  # about several variables: the text names them
+                faults.append(fault["msg"].removeprefix("Value error, "))
+                continue
             faults += [f"{name}: {fault['msg']}" for name in _at_fault(kind, fault["loc"])]
     if faults:
         raise SystemExit("\n".join(["the configuration is not usable:", *sorted(faults)]))

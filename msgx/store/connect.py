@@ -38,6 +38,7 @@ def connect(
 
     Raises:
         Away: the server does not answer, or refuses.
+        Fault: the DSN cannot be read; its text is not shown, since it may hold a password.
     """
     options = {
         "timezone": "UTC",
@@ -62,6 +63,10 @@ def connect(
         )
     except psycopg.OperationalError as error:
         raise Away("PostgreSQL does not accept our connection") from error
+    except psycopg.ProgrammingError:
+        raise Fault(
+            ErrorClass.PROCESSING, "MSGX_DATABASE__DSN is not a connection string of libpq"
+        ) from None
 
 
 @contextmanager
