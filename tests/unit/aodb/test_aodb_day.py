@@ -89,7 +89,7 @@ def test_every_odd_message_ends_as_it_was_meant(seed: int) -> None:
 def test_every_flop_subtype_occurs_and_changes_something() -> None:
     changed = {
         match[1]
-        for message in a_day(1, 300).messages
+        for message in a_day(1, 150).messages
         if message.expected.state == "SUCCEEDED" and message.expected.reason_prefix is None
         if (match := re.search(r"<STYP>(\w+)</STYP>", message.xml))
     }
@@ -129,7 +129,7 @@ def test_the_end_does_not_depend_on_when_late_rows_are_seen(seed: int, delay: in
 
 
 def test_only_one_row_is_late_at_a_time() -> None:
-    windows = [(m.index, m.commits_after) for m in a_day(1, 300).messages if m.late]
+    windows = [(m.index, m.commits_after) for m in a_day(1, 150).messages if m.late]
 
     assert all(end < start for (_, end), (start, _) in pairwise(windows))
 
