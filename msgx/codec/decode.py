@@ -67,12 +67,14 @@ class Decoder:
         if len(heads) != 1:
             raise _malformed("META is missing" if not heads else "META stands twice")
         texts: dict[str, list[str]] = {}
-        for child in heads[0]:
-            if child.tag in _KNOWN:
-                texts.setdefault(child.tag, []).append((child.text or "").strip(BLANKS))
-            else:
-                tally.add(f"META/{child.tag}", child.text)
         line = heads[0].sourceline
+        for child in heads[0]:
+            if child.tag not in _KNOWN:
+                tally.add(f"META/{child.tag}", child.text)
+            elif len(child):
+                raise _malformed(f"META, line {line}: {child.tag} holds elements")
+            else:
+                texts.setdefault(child.tag, []).append((child.text or "").strip(BLANKS))
         sndr, type_, styp, seqn = (
             _identity(tag, texts.get(tag, []), line) for tag in _IDENTITY
         )

@@ -97,9 +97,10 @@ class PayloadReader:
         if not bodies:
             return _missing("FLOP")
         deletes = rule.side is Side.DELETE
-        reader = self._reader(named_only(rule.tags, self.zone, self.year))
+        needs = (_FDEL,) if deletes else rule.tags
+        reader = self._reader(named_only(needs, self.zone, self.year))
         records = tuple(
-            _record(reader, body, number, len(bodies), needs=(_FDEL,) if deletes else rule.tags)
+            _record(reader, body, number, len(bodies), needs=needs)
             for number, body in enumerate(bodies, start=1)
         )
         if deletes:

@@ -49,7 +49,7 @@ def whole_record(zone: tzinfo, year: int) -> Plan:
 @lru_cache(maxsize=256)
 def named_only(tags: tuple[str, ...], zone: tzinfo, year: int) -> Plan:
     """Return the plan of a FLOP: what its STYP names (INV-14b); FFID is never used."""
-    return _plan(tags, zone, year, passed_over=frozenset({"FFID"}))
+    return _plan(tags, zone, year, passed_over=frozenset({"FFID", *tags}))  # FDEL is no field
 
 
 def _plan(
