@@ -32,8 +32,14 @@ class Leadership:
     """
 
     def __init__(
-        self, database: Database, settings: LeadershipSettings, service: Service
+        self,
+        database: Database,
+        settings: LeadershipSettings,
+        service: Service,
+        *,
+        by_key: bool = False,
     ) -> None:
+        self._by_key = by_key
         self._database = database
         self._timeout = settings.timeout.total_seconds()
         self.service = service
@@ -57,6 +63,7 @@ class Leadership:
                     self._database,
                     name=f"{self.service}-leader",
                     session_timeout_seconds=self._timeout,
+                    by_key=self._by_key,
                 )
                 migrate.check_version(self._conn)
             if self._leads:

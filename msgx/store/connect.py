@@ -29,23 +29,36 @@ _TRY_AGAIN: Final = (
 
 
 def connect(
-    database: Database, *, name: str, session_timeout_seconds: float | None = None
+    database: Database,
+    *,
+    name: str,
+    session_timeout_seconds: float | None = None,
+    by_key: bool = False,
 ) -> Connection:
     """Open a connection for `name` (shown in pg_stat_activity).
 
-    `session_timeout_seconds` makes the server end a session that says nothing for so long
+    `by_key` is for a session that reads and writes single rows by key: its plans are made once
+    and
+    never scan a table. `session_timeout_seconds` makes the server end a session that says
+    nothing for so long
     (R13).
 
     Raises:
         Away: the server does not answer, or refuses.
         Fault: the DSN cannot be read; its text is not shown, since it may hold a password.
     """
-    options = {
+    options: dict[str, str | int] = {
         "timezone": "UTC",
         "statement_timeout": _milliseconds(database.statement_timeout.total_seconds()),
         "lock_timeout": _milliseconds(database.lock_timeout.total_seconds()),
         "idle_in_transaction_session_timeout": _milliseconds(session_timeout_seconds or 30.0),
     }
+    if by_key:
+        options |= {
+            "plan_cache_mode": "force_generic_plan",
+            "enable_seqscan": "off",
+            "jit": "off",
+        }
     if session_timeout_seconds is not None:
         options["idle_session_timeout"] = _milliseconds(session_timeout_seconds)
     try:

@@ -31,9 +31,12 @@ _REPLACE: Final = """
      WHERE EXCLUDED.state_version >= old.state_version
 """
 _RELEASE: Final = """
-    UPDATE msg_event SET released_at = msgx_now() WHERE msg_id = %s AND released_at IS NULL
+    WITH released AS (
+        UPDATE msg_event SET released_at = msgx_now() WHERE msg_id = %s AND released_at IS NULL
+     RETURNING event_id
+    )
+    SELECT pg_notify('msgx_released', '') WHERE EXISTS (SELECT FROM released)
 """
-_WAKE: Final = "NOTIFY msgx_released"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,4 +72,3 @@ def add(
 def release(conn: Connection, msg_id: int) -> None:
     """Release the events of a message, in the transaction that finishes it (US-03 AC4)."""
     conn.execute(_RELEASE, (msg_id,))
-    conn.execute(_WAKE)

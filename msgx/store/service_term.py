@@ -31,6 +31,13 @@ UNLOCK_PIPELINE: Final = "SELECT pg_advisory_unlock(1836279672, 100)"
 """PIPELINE_LOCK: held from identity to finish by whoever executes the head; also by history
 cleanup."""
 
+RELAXED: Final = """
+    SELECT term, msgx_now(), set_config('synchronous_commit', 'off', true)
+      FROM service_term WHERE service = %s FOR SHARE
+"""
+"""`SHARE` for a transaction whose loss only repeats what it did: its commit waits for no
+disk."""
+
 _TRY_LOCK: Final = "SELECT pg_try_advisory_lock(%s, %s)"
 _TAKE_OVER: Final = """
     UPDATE service_term SET term = term + 1, instance = %s, since = msgx_now()

@@ -29,7 +29,9 @@ def main() -> int:
     decoder = Decoder(
         zone=airport.zone, groups=settings.flop.groups, max_bytes=settings.max_message_bytes
     )
-    leadership = Leadership(settings.database, settings.leadership, Service.PROCESSOR)
+    leadership = Leadership(
+        settings.database, settings.leadership, Service.PROCESSOR, by_key=True
+    )
     with ExitStack() as stack:
         stack.callback(leadership.lose)
         projection = stack.enter_context(closing(Projection(settings.redis)))

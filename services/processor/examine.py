@@ -79,11 +79,10 @@ def read_world(conn: Connection, flids: Sequence[str]) -> World:
 
 def _bind(conn: Connection, msg_id: int, message: Message) -> Cursor[Any]:
     identity = message.meta.identity
-    conn.execute(
+    return conn.execute(
         identity_ledger.BIND,
         {"key": identity, "digest": message.body_digest, "msg_id": msg_id},
     )
-    return conn.execute(identity_ledger.HOLDER, (identity,))
 
 
 def _targets(message: Message) -> Sequence[str]:

@@ -28,7 +28,7 @@ from msgx.store import (
 from msgx.store.connect import Connection, fault, pipelined
 from msgx.store.proc_state import Outcome
 from msgx.store.service_term import Deposed, Service
-from services.processor.effect import Effect, Effects, Package, ending
+from services.processor.effect import NO_CHANGE, Effect, Effects, Package, ending
 from services.processor.examine import NotHead, examine
 from services.processor.failing import verdict
 from services.processor.fetch import Fetched
@@ -93,7 +93,9 @@ class Processor:
                 refusal = self._snapshots.apply(conn, effect, term=term)
                 if refusal is None:
                     self._projector.rebuild(conn, term=term)
-                    outcome = ending(source.message, Trigger.SUCCEED)
+                    changed = flight_journal.entries(conn, fetched.msg_id)
+                    note = None if changed else NO_CHANGE
+                    outcome = ending(source.message, Trigger.SUCCEED, note)
                 else:
                     outcome = ending(
                         source.message, Trigger.REJECT, refusal.text, ErrorClass.PROTOCOL
@@ -105,9 +107,9 @@ class Processor:
         """End the message: terminal state, owed mark and released events in one transaction."""
         with pipelined(conn, then=service_term.UNLOCK_PIPELINE):
             # Losing this commit only repeats projection and finish (INV-23).
-            conn.execute("SET LOCAL synchronous_commit = off")
-            service_term.share(conn, Service.PROCESSOR, term)
+            fence = conn.execute(service_term.RELAXED, (Service.PROCESSOR,))
             proc_state.finish(conn, fetched.msg_id, outcome)
+            service_term.judge(fence.fetchone(), Service.PROCESSOR, term)
             outbox.release(conn, fetched.msg_id)
             message = fetched.content
             if isinstance(message, Message) and message.unmapped:
