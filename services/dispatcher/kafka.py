@@ -197,10 +197,12 @@ class Sender:
         return found.error is not None and found.error.code() in UNKNOWN
 
     def close(self) -> None:
-        """Drop the producer: what it still holds is not sent."""
+        """Drop the producer: what it still holds is not sent.
+
+        Its own `close` would first wait for the broker, without a bound.
+        """
         if self._producer is not None:
             self._producer.purge()
-            self._producer.close()
             self._producer = None
         self._ready = False
 
