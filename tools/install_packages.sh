@@ -9,7 +9,7 @@ clusters=/etc/postgresql-common/createcluster.d
 undo() {
     [ -z "${our_policy-}" ] || rm -f "$policy"
     [ -z "${our_cluster_rule-}" ] || rm -f "$clusters/msgexchange.conf"
-    rmdir "$clusters" 2>/dev/null || true
+    rmdir "$clusters" /etc/postgresql-common 2>/dev/null || true
 }
 trap undo EXIT
 trap 'exit 130' INT TERM HUP
