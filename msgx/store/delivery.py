@@ -6,37 +6,15 @@ commits.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 from psycopg.rows import kwargs_row
 
 from msgx.domain.delivery import DeliveryTrigger, EventType, Target, sources, target
+from msgx.domain.event import Event
 from msgx.domain.failure import ErrorClass, clean
 from msgx.store.connect import Connection
-
-RELEASED: Final = "msgx_released"
-"""Channel that the processor notifies when it releases events; it only shortens a wait."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """One outbox row as it was read. (`event_id`, `state_version`) names this generation of
-    it."""
-
-    event_id: int
-    partition_key: str
-    event_type: EventType
-    payload_version: int
-    payload: str | None  # None: a tombstone, or too large to be read
-    size: int  # bytes of the payload
-    state_version: int
-    msg_id: int | None
-    created_at: datetime
-    attempts: int
-    traceparent: str | None
-
 
 # OFFSET 0 keeps each question a probe of its own index per row: joined, PostgreSQL might read
 # every dead row of the table to answer it. Rows in front of the one asked about are few in both
@@ -191,14 +169,6 @@ def _fail(
         "to": target(trigger),
     }
     return conn.execute(_FAILED, given).rowcount == 1
-
-
-def listen(conn: Connection) -> None:
-    """Hear `RELEASED` on this connection from now on."""
-    conn.execute(_LISTEN)
-
-
-_LISTEN: Final = f"LISTEN {RELEASED}"
 
 
 def _event(*, event_type: str, **columns: Any) -> Event:

@@ -8,12 +8,12 @@ from typing import Final
 
 from msgx.domain.backoff import doubling
 from msgx.domain.delivery import Target
+from msgx.domain.event import Event
 from msgx.domain.failure import Away, ErrorClass, Fault
 from msgx.runtime.leadership import Leadership, Standby
 from msgx.runtime.session import Session
 from msgx.store import delivery, service_term
 from msgx.store.connect import Connection
-from msgx.store.delivery import Event
 from msgx.store.service_term import Service
 from services.dispatcher.decide.record import Record, record
 from services.dispatcher.decide.wave import halves, parts, wait_after, without

@@ -5,7 +5,8 @@ from datetime import timedelta
 from msgx.domain.failure import Away
 from msgx.runtime.session import Session
 from msgx.settings import Database
-from msgx.store import delivery
+from msgx.store import listen
+from msgx.store.connect import Connection
 
 
 class Wake:
@@ -13,17 +14,16 @@ class Wake:
 
     def __init__(self, database: Database) -> None:
         self._session = Session(database, "dispatcher-wake")
-        self._listens = 0
+        self._hears: Connection | None = None
 
     def wait(self, limit: timedelta) -> timedelta:
         """Wait until events are released or `limit` has passed; return what is left to rest."""
         try:
             with self._session.use("listening") as conn:
-                if self._listens != id(conn):
-                    delivery.listen(conn)
-                    self._listens = id(conn)
-                for _ in conn.notifies(timeout=limit.total_seconds(), stop_after=1):
-                    pass
+                if conn is not self._hears:
+                    listen.listen(conn, listen.RELEASED)
+                    self._hears = conn
+                listen.wait(conn, limit)
         except Away:
             return limit
         return timedelta()

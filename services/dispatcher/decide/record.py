@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Final
 
 from msgx.domain.delivery import EventType, Target
+from msgx.domain.event import Event
 from msgx.domain.failure import ErrorClass, Fault
-from msgx.store.delivery import Event
 
 PAYLOAD_VERSION: Final = 1
 """The newest form of `payload` that this version can send."""
