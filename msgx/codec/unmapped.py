@@ -21,10 +21,13 @@ class Tally:
 
     def add(self, tag: str, text: str | None) -> None:
         """Count one occurrence; the first text is the sample."""
-        tag = clean(tag[:_TAG])
-        if tag not in self._found and len(self._found) >= _TAGS:
-            tag = REST
-        count, sample = self._found.get(tag, (0, clean((text or "").strip()[:_SAMPLE])))
+        found = self._found.get(tag)
+        if found is None:
+            tag = clean(tag[:_TAG])
+            if tag not in self._found and len(self._found) >= _TAGS:
+                tag = REST
+            found = self._found.get(tag) or (0, clean((text or "").strip()[:_SAMPLE]))
+        count, sample = found
         self._found[tag] = (count + 1, sample)
 
     def result(self) -> tuple[Unmapped, ...]:
