@@ -5,12 +5,13 @@ The statements come from the registry (msgx.domain.fields), so a tag that is reg
 column here.
 """
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Collection as Members
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from typing import Any, Final
 
 from psycopg import Cursor
-from psycopg.types.json import Jsonb
 
 from msgx.domain.fields import (
     COLLECTIONS,
@@ -22,7 +23,7 @@ from msgx.domain.fields import (
     Mark,
     PartField,
 )
-from msgx.domain.flight import Flight, FlightState, Sharer
+from msgx.domain.flight import Flight, FlightState, Sharer, journal_form
 from msgx.domain.message import Element, Occurrence, Value
 from msgx.store.connect import Connection
 
@@ -59,8 +60,17 @@ def _insert(collection: Collection) -> str:
     columns = ["flid", "ordinal"]
     columns += ["route_kind"] if collection.tag in ROUTE_TAGS else []
     columns += [_column(collection, part) for part in _stored(collection)]
-    slots = ", ".join(["%s"] * len(columns))
-    return f"INSERT INTO {_table(collection)} ({', '.join(columns)}) VALUES ({slots})"
+    names = ", ".join(columns)
+    return f"INSERT INTO {_table(collection)} ({names}) {_rows(_table(collection), names)}"
+
+
+def _rows(table: str, names: str) -> str:
+    """One parameter holds all the rows, so one prepared statement serves any batch."""
+    return f"SELECT {names} FROM jsonb_populate_recordset(NULL::{table}, %s::jsonb)"
+
+
+def _clear(collection: Collection) -> str:
+    return f"DELETE FROM {_table(collection)} WHERE flid = ANY(%s){_and_kind(collection)}"
 
 
 _PLAIN: Final = (*(scalar.tag for scalar in SCALARS), *(mark.tag for mark in MARKS))
@@ -72,17 +82,15 @@ LOAD: Final = (
     f"{', '.join(_aggregate(collection) for collection in COLLECTIONS)} "
     "FROM flight_schd f WHERE f.flid = ANY(%s)"
 )
+_COLUMNS: Final = ", ".join(_WRITTEN)
 _PUT: Final = (
-    f"INSERT INTO flight_schd ({', '.join(_WRITTEN)}) "
-    f"VALUES ({', '.join(['%s'] * len(_WRITTEN))}) ON CONFLICT (flid) DO UPDATE SET "
+    f"INSERT INTO flight_schd ({_COLUMNS}) {_rows('flight_schd', _COLUMNS)} "
+    "ON CONFLICT (flid) DO UPDATE SET "
     + ", ".join(
         f"{name} = EXCLUDED.{name}" for name in _WRITTEN if name not in ("flid", "created_at")
     )
 )
-_CLEAR: Final = {
-    collection.tag: f"DELETE FROM {_table(collection)} WHERE flid = %s{_and_kind(collection)}"
-    for collection in COLLECTIONS
-}
+_CLEAR: Final = {collection.tag: _clear(collection) for collection in COLLECTIONS}
 _FILL: Final = {collection.tag: _insert(collection) for collection in COLLECTIONS}
 
 SHARERS: Final = """
@@ -156,15 +164,16 @@ def versions(conn: Connection) -> dict[str, int]:
 
 
 def put(
-    conn: Connection, writes: Sequence[tuple[Flight, Iterable[str]]], *, msg_id: int
+    conn: Connection, writes: Sequence[tuple[Flight, Members[str]]], *, msg_id: int
 ) -> None:
     """Write whole flights; of the collections only those named as changed (R57)."""
-    with conn.cursor() as cursor:
-        cursor.executemany(_PUT, [_row(flight, msg_id) for flight, _ in writes])
-        for flight, changed in writes:
-            for tag in changed:
-                if tag in _CLEAR:
-                    _replace(cursor, flight, tag)
+    conn.execute(
+        _PUT, (json.dumps([_row(flight, msg_id) for flight, _ in writes], ensure_ascii=False),)
+    )
+    for collection in COLLECTIONS:
+        changed = [flight for flight, tags in writes if collection.tag in tags]
+        if changed:
+            _replace(conn, collection, changed)
 
 
 def occurred(
@@ -175,41 +184,35 @@ def occurred(
         conn.execute(_OCCURRED[occurrence.tag], (flid, msg_id, ordinal, occurrence.raw))
 
 
-def _replace(cursor: Cursor[Any], flight: Flight, tag: str) -> None:
-    cursor.execute(_CLEAR[tag], (flight.flid,))
-    elements = flight.values.get(tag)
+def _replace(conn: Connection, collection: Collection, flights: Sequence[Flight]) -> None:
+    conn.execute(_CLEAR[collection.tag], ([flight.flid for flight in flights],))
+    if rows := [row for flight in flights for row in _elements(collection, flight)]:
+        conn.execute(_FILL[collection.tag], (json.dumps(rows, ensure_ascii=False),))
+
+
+def _elements(collection: Collection, flight: Flight) -> Iterator[dict[str, Any]]:
+    elements = flight.values.get(collection.tag)
     if not isinstance(elements, tuple):
         return
-    collection = next(one for one in COLLECTIONS if one.tag == tag)
-    kind = [tag] if tag in ROUTE_TAGS else []
-    names = [part.name for part in _stored(collection)]
-    cursor.executemany(
-        _FILL[tag],
-        [
-            [flight.flid, ordinal, *kind, *(element.get(name) for name in names)]
-            for ordinal, element in enumerate(elements, start=1)
-        ],
-    )
+    names = [(part.name, _column(collection, part)) for part in _stored(collection)]
+    for ordinal, element in enumerate(elements, start=1):
+        row = {column: journal_form(element.get(name)) for name, column in names}
+        yield {"flid": flight.flid, "ordinal": ordinal, "route_kind": collection.tag, **row}
 
 
-def _row(flight: Flight, msg_id: int) -> list[Any]:
-    values = flight.values
-    return [
-        flight.flid,
-        flight.state.value,
-        flight.state_version,
-        flight.life,
-        flight.operation_day,
-        flight.updated_at,
-        *(values.get(scalar.tag) for scalar in SCALARS),
-        *(_jsonb(values.get(mark.tag)) for mark in MARKS),
-        msg_id,
-        flight.updated_at,
-    ]
-
-
-def _jsonb(mark: Value | None) -> Jsonb | None:
-    return None if mark is None else Jsonb(mark)
+def _row(flight: Flight, msg_id: int) -> dict[str, Any]:
+    updated_at = journal_form(flight.updated_at)
+    return {
+        "flid": flight.flid,
+        "state": flight.state.value,
+        "state_version": flight.state_version,
+        "life": flight.life,
+        "operation_day": None if flight.operation_day is None else str(flight.operation_day),
+        "updated_at": updated_at,
+        "created_at": updated_at,
+        "last_msg_id": msg_id,
+        **{tag.lower(): journal_form(flight.values.get(tag)) for tag in _PLAIN},
+    }
 
 
 def _flight(row: tuple[Any, ...]) -> Flight:
