@@ -1,0 +1,274 @@
+"""The dispatcher for tests: outbox rows, relays stepped by hand, the service as a process, and
+what a consumer sees."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+from psycopg.conninfo import make_conninfo
+from pydantic import SecretStr
+
+from msgx import clock
+from msgx.domain.delivery import EventType, Target
+from msgx.domain.failure import Away
+from msgx.runtime.leadership import Leadership
+from msgx.settings import Database, Dispatch, Kafka
+from msgx.settings import Leadership as LeadershipSettings
+from msgx.store.service_term import Service
+from services.dispatcher.relay import Relay
+from services.dispatcher.settings import Settings
+from services.dispatcher.topics import Topics, topic_name, wanted
+
+ENVIRONMENT: Final = "test"
+ROOT: Final = Path(__file__).parents[2]
+PATIENCE_SECONDS: Final = 30.0
+
+_ADD: Final = """
+    INSERT INTO msg_event (target, partition_key, event_type, payload, payload_version,
+                           state_version, msg_id, state, attempts, next_attempt_at, created_at,
+                           released_at, sent_at, traceparent)
+    VALUES (%(target)s, %(flid)s, %(event_type)s, %(payload)s, %(payload_version)s, %(version)s,
+            %(msg_id)s, %(state)s, %(attempts)s, msgx_now() + %(due_in)s::interval, msgx_now(),
+            CASE WHEN %(released)s THEN msgx_now() END,
+            CASE WHEN %(state)s = 'SENT' THEN msgx_now() END, %(traceparent)s)
+ RETURNING event_id
+"""
+
+
+def until(condition: Callable[[], bool], what: str) -> None:
+    """Wait for `condition`, looking again and again."""
+    deadline = clock.ticks() + PATIENCE_SECONDS
+    while not condition():
+        assert clock.ticks() < deadline, f"never: {what}"
+        clock.rest(0.02)
+
+
+def add(
+    pg: "psycopg.Connection[Any]",
+    flid: str,
+    version: int,
+    *,
+    target: Target = Target.MSG,
+    payload: str | None = None,
+    tombstone: bool = False,
+    payload_version: int = 1,
+    msg_id: int | None = 1,
+    state: str = "PENDING",
+    attempts: int = 0,
+    due_in: timedelta | None = None,
+    released: bool = True,
+    traceparent: str | None = None,
+) -> int:
+    """Insert one event and return its id."""
+    text = f'{{"FLID": "{flid}", "STATE_VERSION": {version}}}' if payload is None else payload
+    row = pg.execute(
+        _ADD,
+        {
+            "target": target,
+            "flid": flid,
+            "event_type": EventType.TOMBSTONE if tombstone else EventType.UPSERT,
+            "payload": None if tombstone else text,
+            "payload_version": payload_version,
+            "version": version,
+            "msg_id": msg_id,
+            "state": state,
+            "attempts": attempts,
+            "due_in": due_in,
+            "released": released,
+            "traceparent": traceparent,
+        },
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def states(pg: "psycopg.Connection[Any]") -> dict[int, str]:
+    """Return the state of every event."""
+    return dict(pg.execute("SELECT event_id, state FROM msg_event").fetchall())
+
+
+def ours(dsn: str) -> str:
+    """Return the connection string of the role that the service runs as."""
+    return make_conninfo(dsn, user="msgx_dispatcher")
+
+
+def settings(
+    dsn: str, bootstrap: str, prefix: str, *, produce_timeout: float = 5.0, **dispatch: Any
+) -> Settings:
+    """Return production settings, as the service's own role."""
+    return Settings(
+        environment=ENVIRONMENT,
+        database=Database(dsn=SecretStr(ours(dsn))),
+        leadership=LeadershipSettings(),
+        dispatch=Dispatch(**dispatch),
+        kafka=Kafka(
+            bootstrap=bootstrap,
+            prefix=prefix,
+            produce_timeout=timedelta(seconds=produce_timeout),
+        ),
+    )
+
+
+def make_topics(given: Settings) -> None:
+    """Create both topics."""
+    broker = Topics(given.kafka)
+    for target in Target:
+        broker.create(wanted(given.kafka, given.dispatch, target))
+
+
+@contextmanager
+def leading(given: Settings) -> Iterator[Leadership]:
+    """Lead with the production session."""
+    leadership = Leadership(given.database, given.leadership, Service.DISPATCHER)
+    leadership.hold()
+    try:
+        yield leadership
+    finally:
+        leadership.lose()
+
+
+@contextmanager
+def relaying(
+    given: Settings, target: Target = Target.MSG, *, leadership: Leadership | None = None
+) -> Iterator[Relay]:
+    """Yield a relay whose steps the test makes, on the production connections."""
+    if leadership is None:
+        with leading(given) as own, relaying(given, target, leadership=own) as relay:
+            yield relay
+        return
+    relay = Relay(
+        given,
+        leadership,
+        target,
+        limit=given.dispatch.batch,
+        idle=timedelta,
+        stopping=lambda: False,
+    )
+    with closing(relay):
+        yield relay
+
+
+def settle(relay: Relay, done: Callable[[], bool], what: str) -> None:
+    """Step the relay until `done`; the broker may still be loading."""
+
+    def stepped() -> bool:
+        try:
+            relay.step()
+        except Away:
+            return False
+        return done()
+
+    until(stepped, what)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A record as a consumer sees it."""
+
+    key: str
+    value: bytes | None
+    headers: dict[str, str]
+    partition: int
+
+    @property
+    def event_id(self) -> int:
+        """Return the id that a consumer drops duplicates by."""
+        return int(self.headers["ce_id"])
+
+    @property
+    def version(self) -> int:
+        """Return the state version."""
+        return int(self.headers["msgx-state-version"])
+
+
+def consume(given: Settings, target: Target = Target.MSG) -> list[Seen]:
+    """Return every committed record of the topic, each partition in order."""
+    topic = topic_name(given.kafka, target)
+    consumer = Consumer(
+        {
+            "bootstrap.servers": given.kafka.bootstrap,
+            "group.id": "reads-alone",
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+            "enable.auto.commit": False,
+        }
+    )
+    try:
+        partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+        consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
+        return list(_to_the_end(consumer, len(partitions)))
+    finally:
+        consumer.close()
+
+
+def _to_the_end(consumer: Consumer, partitions: int) -> Iterator[Seen]:
+    ended: set[int | None] = set()
+    deadline = clock.ticks() + PATIENCE_SECONDS
+    while len(ended) < partitions:
+        assert clock.ticks() < deadline, "the topic has no end"
+        message = consumer.poll(0.5)
+        if message is None:
+            continue
+        if (error := message.error()) is None:
+            yield _seen(message)
+        else:
+            assert error.code() == KafkaError._PARTITION_EOF, error.name()
+            ended.add(message.partition())
+
+
+def _seen(message: Message) -> Seen:
+    key, headers, partition = message.key(), message.headers(), message.partition()
+    assert key is not None
+    assert headers is not None
+    assert partition is not None
+    told = {name: value.decode() for name, value in headers if value is not None}
+    assert len(told) == len(headers), "a header stands twice"
+    return Seen(
+        key=bytes(key).decode(), value=message.value(), headers=told, partition=partition
+    )
+
+
+def versions(seen: Sequence[Seen], flid: str) -> list[int]:
+    """Return the state versions of one flight in the order of its partition."""
+    return [one.version for one in seen if one.key == flid]
+
+
+@contextmanager
+def running(
+    given: Settings, log: Path, **variables: str
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run the real service as a process; it is killed at the end if it still lives."""
+    with log.open("ab") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "services.dispatcher"],
+            env=environment(given) | variables,
+            cwd=ROOT,
+            stderr=errors,
+        )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def environment(given: Settings) -> dict[str, str]:
+    """Return the environment that means `given`."""
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("MSGX_")
+    }
+    return inherited | {
+        "MSGX_ENVIRONMENT": ENVIRONMENT,
+        "MSGX_DATABASE__DSN": given.database.dsn.get_secret_value(),
+        "MSGX_KAFKA__BOOTSTRAP": given.kafka.bootstrap,
+        "MSGX_KAFKA__PREFIX": given.kafka.prefix,
+        "MSGX_DISPATCH__BATCH": str(given.dispatch.batch),
+    }
