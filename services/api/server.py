@@ -3,6 +3,7 @@
 
 import asyncio
 import logging
+import os
 import socket
 import threading
 from datetime import timedelta
@@ -128,8 +129,9 @@ class HttpServer:
                 (host.strip("[]"), int(port)), family=family, backlog=_BACKLOG
             )
         except (OSError, ValueError) as error:
+            reason = os.strerror(error.errno or 0) if isinstance(error, OSError) else str(error)
             raise SystemExit(
-                f"MSGX_HTTP__BIND: {self._bind} cannot be taken: {error}"
+                f"the HTTP address {self._bind} cannot be taken: {reason} (MSGX_HTTP__BIND)"
             ) from error
         self.port = int(listener.getsockname()[1])
         log.info("listens", extra={"http": self.port})

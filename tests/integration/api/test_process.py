@@ -1,0 +1,200 @@
+"""The api as a process: health, a graceful end, and what it costs (B103, B104, B105)."""
+
+import queue
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+
+import grpc
+import httpx
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from tests.integration.api.conftest import HandmadeProjection, Inbox
+from tests.support.api import NOWHERE, Process, api_settings, running, until
+from tests.support.servers import mysql
+
+pytestmark = pytest.mark.system
+
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+XML = {"content-type": "text/xml"}
+
+
+@pytest.fixture
+def process(redis_url: str, mailbox_url: str) -> Iterator[Process]:
+    """A running api on an empty Redis and an empty mailbox."""
+    settings = api_settings(redis=redis_url, mailbox=mailbox_url)
+    with running(settings, MSGX_MAILBOX__TIMEOUT="PT8S") as process:
+        yield process
+
+
+class Watch:
+    """An open health Watch: the states that were told, None when the server completed it."""
+
+    def __init__(self, address: str) -> None:
+        self.told: queue.Queue[int | None] = queue.Queue()
+        self._channel = grpc.insecure_channel(address)
+        stub = health_pb2_grpc.HealthStub(self._channel)  # type: ignore[no-untyped-call]
+        self._stream = stub.Watch(health_pb2.HealthCheckRequest(service=""))
+        self._thread = threading.Thread(target=self._collect)
+        self._thread.start()
+
+    def wait_for(self, state: int | None) -> None:
+        """Return once `state` was told."""
+        while self.told.get(timeout=30) != state:
+            pass
+
+    def close(self) -> None:
+        """Hang up."""
+        self._channel.close()
+        self._thread.join(30)
+
+    def _collect(self) -> None:
+        try:
+            for answer in self._stream:
+                self.told.put(answer.status)
+        except grpc.RpcError:
+            pass
+        self.told.put(None)
+
+
+@pytest.mark.covers("B105", "B104")
+def test_an_idle_api_ends_at_a_signal_with_a_watch_open_and_status_0(process: Process) -> None:
+    with closing(Watch(process.control)) as watch:
+        watch.wait_for(SERVING)
+
+        process.child.terminate()
+
+        watch.wait_for(NOT_SERVING)
+        watch.wait_for(None)
+        assert process.ended() == 0
+
+
+@pytest.mark.covers("B104")
+def test_a_request_in_work_ends_after_health_said_not_serving(
+    process: Process, mailbox_url: str
+) -> None:
+    answers: list[httpx.Response] = []
+
+    def send() -> None:
+        answers.append(
+            httpx.post(
+                f"{process.url}/cminmsgs/send",
+                content=b"<MSG/>",
+                headers=XML,
+                trust_env=False,
+                timeout=30,
+            )
+        )
+
+    inbox = Inbox(mailbox_url)
+    request = threading.Thread(target=send)
+    with closing(mysql.connect(mailbox_url)) as owner, closing(Watch(process.control)) as watch:
+        watch.wait_for(SERVING)
+        with owner.cursor() as cursor:
+            cursor.execute("LOCK TABLES CMINMSGS WRITE")
+        request.start()
+        until(lambda: inbox_has_a_waiter(inbox), "the insert waits for the table")
+
+        process.child.terminate()
+        watch.wait_for(NOT_SERVING)
+        with owner.cursor() as cursor:
+            cursor.execute("UNLOCK TABLES")
+
+        request.join(30)
+        assert process.ended() == 0
+    (msg_id,) = inbox.texts()
+    assert [(answer.status_code, answer.json()["body"]) for answer in answers] == [
+        (200, msg_id)
+    ]
+
+
+def inbox_has_a_waiter(inbox: Inbox) -> bool:
+    """Say whether an insert into the mailbox waits for a lock."""
+    rows = inbox.execute(
+        "SELECT STATE FROM information_schema.PROCESSLIST"
+        " WHERE INFO LIKE '%INSERT INTO CMINMSGS%'"
+    )
+    return any("lock" in str(state).lower() for (state,) in rows)
+
+
+@pytest.mark.covers("B103")
+def test_a_chunked_gigabyte_is_refused_and_memory_stays_flat(
+    process: Process, mailbox_url: str
+) -> None:
+    piece = b" " * 65536
+
+    def gigabyte() -> Iterator[bytes]:
+        yield b"<MSG>"
+        for _ in range(2**30 // len(piece)):
+            yield piece
+
+    with httpx.Client(base_url=process.url, trust_env=False, timeout=60) as client:
+        client.post("/cminmsgs/send", content=b"<A/>", headers=XML)
+        before = process.peak_kilobytes()
+
+        answer = client.post("/cminmsgs/send", content=gigabyte(), headers=XML)
+        after = process.peak_kilobytes()
+
+    assert (answer.status_code, answer.json()["code"]) == (413, 413)
+    assert after - before < 16 * 1024
+    assert list(Inbox(mailbox_url).texts().values()) == ["<A/>"]
+
+
+@pytest.mark.covers("INV-24")
+def test_several_apis_serve_at_once(redis_url: str, mailbox_url: str) -> None:
+    projection = HandmadeProjection(redis_url)
+    settings = api_settings(redis=redis_url, mailbox=mailbox_url)
+    with closing(projection.client), running(settings) as one, running(settings) as other:
+        projection.complete({"7": '{"FLID":"7"}'})
+
+        answers = [
+            httpx.get(f"{process.url}/all/flights", trust_env=False).json()["body"]
+            for process in (one, other)
+        ]
+
+    assert answers == [[{"FLID": "7"}]] * 2
+
+
+def test_no_payload_and_no_secret_is_logged(process: Process) -> None:
+    httpx.post(
+        f"{process.url}/cminmsgs/send",
+        content=b"<MSG><REMC>a-passenger</REMC>",
+        headers=XML,
+        trust_env=False,
+    )
+    process.child.terminate()
+
+    assert process.ended() == 0
+    assert "a-passenger" not in "".join(process.lines)
+    assert "://" not in "".join(process.lines)
+
+
+def test_an_address_in_use_is_one_clear_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        bind = f"127.0.0.1:{other.getsockname()[1]}"
+        with running(api_settings(), MSGX_HTTP__BIND=bind) as process:
+            assert process.ended() == 1
+
+    assert process.lines == [
+        f"the HTTP address {bind} cannot be taken: Address already in use (MSGX_HTTP__BIND)"
+    ]
+
+
+def test_a_missing_setting_is_named_and_postgresql_is_not_asked_for() -> None:
+    with running(api_settings(), MSGX_REDIS__URL="") as process:
+        assert process.ended() == 1
+
+    assert process.lines[0] == "the configuration is not usable:"
+    assert "MSGX_REDIS__URL" in process.lines[1]
+    assert "DATABASE" not in "".join(process.lines)
+
+
+def test_a_mailbox_url_of_another_form_is_refused_at_the_start() -> None:
+    with running(api_settings(), MSGX_MAILBOX__URL=f"http://u:secret@{NOWHERE}") as process:
+        assert process.ended() == 1
+
+    assert "MSGX_MAILBOX__URL must look like" in process.lines[1]
+    assert "secret" not in "".join(process.lines)

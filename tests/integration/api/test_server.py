@@ -1,0 +1,120 @@
+"""The server's own manners: envelopes for everything, patience with limits, nothing told of
+itself."""
+
+import socket
+from http.client import HTTPResponse
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.integration.api.conftest import HandmadeProjection
+from tests.support.api import api_settings, serving
+
+
+def connect(url: str, *, receives: int = 65536) -> socket.socket:
+    """Open a raw connection whose kernel takes about `receives` bytes by itself."""
+    where = urlsplit(url)
+    raw = socket.socket()
+    raw.settimeout(30)
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receives)
+    raw.connect((where.hostname, where.port))
+    return raw
+
+
+@pytest.mark.covers("R27")
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/", 404),
+        ("GET", "/all/flights/", 404),
+        ("GET", "/docs", 404),
+        ("GET", "/%2e%2e/etc/passwd", 404),
+        ("POST", "/all/flights", 405),
+        ("GET", "/cminmsgs/send", 405),
+        ("BREW", "/healthz", 405),
+    ],
+)
+def test_an_unknown_route_or_method_is_an_envelope(method: str, path: str, status: int) -> None:
+    with serving(api_settings()) as url:
+        answer = httpx.request(method, url + path, trust_env=False)
+
+    assert answer.status_code == status
+    assert answer.json().keys() == {"code", "message", "body"}
+    assert (answer.json()["code"], answer.json()["body"]) == (status, None)
+    assert ("allow" in answer.headers) == (status == 405)
+
+
+def test_no_answer_names_the_server_or_may_be_cached() -> None:
+    with serving(api_settings()) as url:
+        headers = httpx.get(f"{url}/healthz", trust_env=False).headers
+
+    assert "server" not in headers
+    assert headers["cache-control"] == "no-store"
+
+
+def test_what_is_no_http_is_an_envelope_too() -> None:
+    with serving(api_settings()) as url, connect(url) as raw:
+        raw.sendall(b"GARBAGE\r\n\r\n")
+        answer = HTTPResponse(raw)
+        answer.begin()
+        body = answer.read()
+
+    assert answer.status == 400
+    assert body == b'{"code":400,"message":"the request is not valid HTTP","body":null}'
+
+
+@pytest.mark.parametrize("start", [b"", b"GET /healthz HTT", b"GET /healthz HTTP/1.1\r\nHost"])
+def test_a_client_that_never_finishes_its_head_is_cut_off(start: bytes) -> None:
+    with serving(api_settings(http={"timeout": "PT1S"})) as url, connect(url) as raw:
+        raw.sendall(start)
+
+        assert ended(raw)
+
+
+def test_a_second_head_that_never_ends_is_cut_off() -> None:
+    with serving(api_settings(http={"timeout": "PT1S"})) as url, connect(url) as raw:
+        raw.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTT")
+
+        assert ended(raw)
+
+
+@pytest.mark.redis
+def test_a_client_that_does_not_take_its_answer_is_cut_off(
+    projection: HandmadeProjection,
+) -> None:
+    text = "x" * 4000
+    projection.complete({str(n): f'{{"FLID":"{n}","REMC":"{text}"}}' for n in range(2000)})
+    settings = api_settings(redis=projection.url, http={"timeout": "PT1S"})
+    with serving(settings) as url, connect(url, receives=4096) as raw:
+        raw.sendall(b"GET /all/flights HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert raw.recv(1) == b"H"
+
+        taken = drained_after_the_cut(url, raw)
+
+    assert 0 < taken < 2000 * len(text)
+
+
+def ended(raw: socket.socket) -> bool:
+    """Read until the other side ends the connection."""
+    try:
+        while raw.recv(65536):
+            pass
+    except ConnectionResetError:
+        pass
+    return True
+
+
+def drained_after_the_cut(url: str, raw: socket.socket) -> int:
+    """Take nothing until another connection that says nothing was cut, twice; then take what
+    is left and return its size."""
+    for _ in range(3):
+        with connect(url) as other:
+            assert ended(other)
+    taken = 0
+    try:
+        while piece := raw.recv(65536):
+            taken += len(piece)
+    except ConnectionResetError:
+        pass
+    return taken
