@@ -10,12 +10,6 @@ CREATE TABLE service_term (
 );
 INSERT INTO service_term (service) VALUES ('intake'), ('processor'), ('refdata'), ('dispatcher'), ('api');
 
--- What must be the same for every part of one installation (R50).
-CREATE TABLE installation (
-    single      boolean PRIMARY KEY DEFAULT true CHECK (single),
-    environment text NOT NULL
-);
-
 CREATE TABLE proc_state (
     msg_id                    bigint PRIMARY KEY,              -- CMINMSGS_ID (INV-9)
     state                     text        NOT NULL DEFAULT 'PENDING'

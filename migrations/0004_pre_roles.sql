@@ -16,8 +16,7 @@ END $$;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA public TO msgx_intake, msgx_processor, msgx_refdata, msgx_dispatcher, msgx_api, msgx_admin_api;
 
-GRANT SELECT ON schema_version, installation TO msgx_intake, msgx_processor, msgx_refdata, msgx_dispatcher, msgx_api;
-GRANT INSERT ON installation TO msgx_intake, msgx_processor, msgx_refdata, msgx_dispatcher, msgx_api;
+GRANT SELECT ON schema_version TO msgx_intake, msgx_processor, msgx_refdata, msgx_dispatcher, msgx_api;
 
 -- service_term: read by all, written in the own row only.
 ALTER TABLE service_term ENABLE ROW LEVEL SECURITY;

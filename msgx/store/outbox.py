@@ -9,18 +9,19 @@ from typing import Final
 from msgx.domain.delivery import EventType, Target
 from msgx.store.connect import Connection
 
+# A change is a new row. The latest state is one row a flight: a new generation takes a new
+# EVENT_ID,
+# goes only forward, and revives a dead one (R29). Rows come in the order of the array, so a
+# flight's EVENT_IDs follow its versions.
 _ADD: Final = """
-    INSERT INTO msg_event (target, partition_key, event_type, payload, state_version, msg_id,
-                           created_at, traceparent)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
-"""
-# One row a flight; a new generation takes a new EVENT_ID, only forward, and revives a dead one
-# (R29).
-_REPLACE: Final = """
     INSERT INTO msg_event AS old (target, partition_key, event_type, payload, state_version,
     msg_id,
                                   created_at, traceparent)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+    SELECT target, partition_key, event_type, payload, state_version, %s, %s, %s
+      FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[])
+           WITH ORDINALITY AS new (target, partition_key, event_type, payload, state_version,
+           place)
+     ORDER BY place
         ON CONFLICT (partition_key) WHERE target = 'KAFKA:schd' DO UPDATE
        SET event_id = EXCLUDED.event_id, event_type = EXCLUDED.event_type, payload_version = 1,
            payload = EXCLUDED.payload, state_version = EXCLUDED.state_version,
@@ -58,15 +59,20 @@ def add(
     traceparent: str | None,
 ) -> None:
     """Add the events, unreleased: nobody may send them before the message is finished (R06)."""
-    changes, states = [], []
-    for event in events:
-        kind = EventType.TOMBSTONE if event.state is None else EventType.UPSERT
-        tail = (event.state_version, msg_id, now, traceparent)
-        changes.append((Target.MSG.value, event.flid, kind.value, event.change, *tail))
-        states.append((Target.SCHD.value, event.flid, kind.value, event.state, *tail))
-    with conn.cursor() as cursor:
-        cursor.executemany(_ADD, changes)
-        cursor.executemany(_REPLACE, states)
+    rows = [
+        (target.value, event.flid, _type(event).value, payload, event.state_version)
+        for target, event, payload in (
+            *((Target.MSG, event, event.change) for event in events),
+            *((Target.SCHD, event, event.state) for event in events),
+        )
+    ]
+    if rows:
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        conn.execute(_ADD, (msg_id, now, traceparent, *columns))
+
+
+def _type(event: Event) -> EventType:
+    return EventType.TOMBSTONE if event.state is None else EventType.UPSERT
 
 
 def release(conn: Connection, msg_id: int) -> None:
