@@ -1,0 +1,34 @@
+"""What a loop rests after faults."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+
+from msgx.domain.failure import Away
+from msgx.runtime.loops import Health, Loop, _drive
+from msgx.settings import Control
+
+
+@pytest.mark.covers("B12")
+@pytest.mark.parametrize("fault", [Away("the server is away"), RuntimeError("a defect")])
+def test_faults_in_a_row_rest_by_the_backoff_of_their_number(fault: Exception) -> None:
+    stop = threading.Event()
+    told: list[int] = []
+    steps = iter([fault, fault, None, fault, fault, fault])
+
+    def step() -> timedelta:
+        what = next(steps, None)
+        if what is not None:
+            raise what
+        if len(told) >= 5:
+            stop.set()
+        return timedelta()
+
+    def backoff(number: int) -> timedelta:
+        told.append(number)
+        return timedelta()
+
+    _drive(Loop("any", step, backoff), stop, Health(Control()))
+
+    assert told == [1, 2, 1, 2, 3]
