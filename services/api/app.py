@@ -21,6 +21,9 @@ WRITES: Final = 4
 _BODIES: Final = 16
 """Bodies in memory at once."""
 
+_CHECKS: Final = 2
+"""Bodies parsed at once: a tree is many times its text."""
+
 _REQUESTS: Final = 64
 """Requests in work at once, of every kind."""
 
@@ -43,7 +46,8 @@ def build(settings: ApiSettings, reader: Reader, landing: Landing) -> FastAPI:
         mailbox.router(
             landing,
             bodies=Gate(_BODIES, seconds=seconds),
-            writers=Gate(WRITES, seconds=seconds),
+            checks=Gate(_CHECKS, seconds=seconds),
+            writes=Gate(WRITES, seconds=seconds),
             limit=min(settings.http.max_body, settings.max_message_bytes),
             seconds=seconds,
         )

@@ -22,7 +22,7 @@ _BODY: Final = {
 
 
 def router(
-    landing: Landing, *, bodies: Gate, writers: Gate, limit: int, seconds: float
+    landing: Landing, *, bodies: Gate, checks: Gate, writes: Gate, limit: int, seconds: float
 ) -> APIRouter:
     """Return the route; a body has `limit` bytes and `seconds` to arrive."""
     routes = APIRouter()
@@ -47,8 +47,9 @@ def router(
         body.check_media(request.headers)
         async with bodies.place():
             given = await body.read(request, limit=limit, seconds=seconds)
-            text = await run_in_threadpool(body.text_of, given, limit=limit)
-            async with writers.place():
+            async with checks.place():
+                text = await run_in_threadpool(body.text_of, given, limit=limit)
+            async with writes.place():
                 return ok(await run_in_threadpool(landing.land, text))
 
     return routes

@@ -1,5 +1,6 @@
 """The HTTP contract: routes, statuses and the envelope clients rely on (R27, C-7, C-11)."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -10,10 +11,16 @@ from tests.support.api import api_settings, serving
 
 
 @pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    """The OpenAPI document as a client gets it."""
+def url() -> Iterator[str]:
+    """An api whose servers are away."""
     with serving(api_settings()) as url:
-        answer = httpx.get(f"{url}/openapi.json", trust_env=False)
+        yield url
+
+
+@pytest.fixture(scope="module")
+def document(url: str) -> dict[str, Any]:
+    """The OpenAPI document as a client gets it."""
+    answer = httpx.get(f"{url}/openapi.json", trust_env=False)
     found: dict[str, Any] = answer.json()
     return found
 
@@ -78,9 +85,8 @@ def test_a_flight_is_described_by_every_tag_of_the_registry(document: dict[str, 
         ),
     ],
 )
-def test_the_envelope_is_byte_for_byte(method: str, path: str, text: str) -> None:
-    with serving(api_settings()) as url:
-        answer = httpx.request(method, url + path, trust_env=False)
+def test_the_envelope_is_byte_for_byte(url: str, method: str, path: str, text: str) -> None:
+    answer = httpx.request(method, url + path, trust_env=False)
 
     assert answer.text == text
     assert answer.headers["content-type"] == "application/json"

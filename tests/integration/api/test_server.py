@@ -2,6 +2,8 @@
 itself."""
 
 import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
 from http.client import HTTPResponse
 from urllib.parse import urlsplit
 
@@ -10,6 +12,13 @@ import pytest
 
 from tests.integration.api.conftest import HandmadeProjection
 from tests.support.api import api_settings, serving
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """An api whose servers are away."""
+    with serving(api_settings()) as url:
+        yield url
 
 
 def connect(url: str, *, receives: int = 65536) -> socket.socket:
@@ -35,9 +44,10 @@ def connect(url: str, *, receives: int = 65536) -> socket.socket:
         ("BREW", "/healthz", 405),
     ],
 )
-def test_an_unknown_route_or_method_is_an_envelope(method: str, path: str, status: int) -> None:
-    with serving(api_settings()) as url:
-        answer = httpx.request(method, url + path, trust_env=False)
+def test_an_unknown_route_or_method_is_an_envelope(
+    url: str, method: str, path: str, status: int
+) -> None:
+    answer = httpx.request(method, url + path, trust_env=False)
 
     assert answer.status_code == status
     assert answer.json().keys() == {"code", "message", "body"}
@@ -45,16 +55,15 @@ def test_an_unknown_route_or_method_is_an_envelope(method: str, path: str, statu
     assert ("allow" in answer.headers) == (status == 405)
 
 
-def test_no_answer_names_the_server_or_may_be_cached() -> None:
-    with serving(api_settings()) as url:
-        headers = httpx.get(f"{url}/healthz", trust_env=False).headers
+def test_no_answer_names_the_server_or_may_be_cached(url: str) -> None:
+    headers = httpx.get(f"{url}/healthz", trust_env=False).headers
 
     assert "server" not in headers
     assert headers["cache-control"] == "no-store"
 
 
-def test_what_is_no_http_is_an_envelope_too() -> None:
-    with serving(api_settings()) as url, connect(url) as raw:
+def test_what_is_no_http_is_an_envelope_too(url: str) -> None:
+    with connect(url) as raw:
         raw.sendall(b"GARBAGE\r\n\r\n")
         answer = HTTPResponse(raw)
         answer.begin()
@@ -64,19 +73,15 @@ def test_what_is_no_http_is_an_envelope_too() -> None:
     assert body == b'{"code":400,"message":"the request is not valid HTTP","body":null}'
 
 
-@pytest.mark.parametrize("start", [b"", b"GET /healthz HTT", b"GET /healthz HTTP/1.1\r\nHost"])
-def test_a_client_that_never_finishes_its_head_is_cut_off(start: bytes) -> None:
-    with serving(api_settings(http={"timeout": "PT1S"})) as url, connect(url) as raw:
-        raw.sendall(start)
+def test_clients_that_never_finish_a_head_are_cut_off() -> None:
+    first = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    starts = [b"", b"GET /healthz HTT", b"GET /healthz HTTP/1.1\r\nHost", first + b"GET /he"]
+    with serving(api_settings(http={"timeout": "PT1S"})) as url, ExitStack() as stack:
+        clients = [stack.enter_context(connect(url)) for _ in starts]
+        for client, start in zip(clients, starts, strict=True):
+            client.sendall(start)
 
-        assert ended(raw)
-
-
-def test_a_second_head_that_never_ends_is_cut_off() -> None:
-    with serving(api_settings(http={"timeout": "PT1S"})) as url, connect(url) as raw:
-        raw.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTT")
-
-        assert ended(raw)
+        assert all(ended(client) for client in clients)
 
 
 @pytest.mark.redis
