@@ -62,9 +62,9 @@ class Database(Group):
     """Our PostgreSQL."""
 
     dsn: SecretStr  # libpq connection string; it may hold a password
-    connect_timeout: Positive = timedelta(seconds=3)
-    statement_timeout: Positive = timedelta(seconds=10)
-    lock_timeout: Positive = timedelta(seconds=5)
+    connect_timeout: Positive = timedelta(seconds=3)  # for a connection to stand
+    statement_timeout: Positive = timedelta(seconds=10)  # for one statement
+    lock_timeout: Positive = timedelta(seconds=5)  # for a lock within a statement
 
 
 class Mailbox(Group):
@@ -72,7 +72,8 @@ class Mailbox(Group):
 
     url: SecretStr  # mysql://user:password@host:port/schema
     zone: Zone = ZoneInfo("Asia/Shanghai")  # of its DATETIME columns
-    timeout: Positive = timedelta(seconds=5)
+    timeout: Positive = timedelta(seconds=5)  # for an answer, and for a whole write
+    # how long its rows stay there (R_keep); nothing is deleted by us yet
     retention: Positive = timedelta(days=7)
     read_only: bool = False  # shadow mode: no mark, insert or cleanup (R50)
 
@@ -80,7 +81,7 @@ class Mailbox(Group):
 class Airport(Group):
     """The one airport of this gateway."""
 
-    zone: Zone = ZoneInfo("Asia/Shanghai")
+    zone: Zone = ZoneInfo("Asia/Shanghai")  # of the times in messages, and of those we show
     day_cut: timedelta = timedelta()  # the operation day begins this long after local midnight
 
 
@@ -88,28 +89,32 @@ class Intake(Group):
     """Scanning (R10): fast from the highest id, near over the last ids, full from the
     beginning."""
 
+    # rest when a fast round found nothing more
     poll_interval: Positive = timedelta(seconds=0.2)
-    near_window: Count = 5000  # ids
-    near_interval: Positive = timedelta(seconds=5)
-    full_scan_duty: Share = 0.05  # of the time
+    near_window: Count = 5000  # ids that a near round repeats
+    near_interval: Positive = timedelta(seconds=5)  # rest between two near rounds
+    full_scan_duty: Share = 0.05  # most share of the time for full rounds
 
 
 class Pipeline(Group):
     """Registration, processing and backfill."""
 
-    claim_batch: Count = 200
+    claim_batch: Count = 200  # rows a page of a scan
     prefetch: Count = 16  # heads fetched and decoded ahead
     idle_interval: Positive = timedelta(seconds=0.2)  # rest of the processor at an empty queue
-    max_attempts: Count = 5
-    ladder: Ladder = _seconds(5, 30, 120, 600)
-    infra_backoff: Positive = timedelta(seconds=0.2)  # doubling to the limit: a server is away
-    infra_backoff_limit: Positive = timedelta(seconds=2)
-    infra_max_attempts: Annotated[int, Field(ge=0)] = 0  # 0: no limit (R04)
-    overdue_backfill: Positive = timedelta(hours=6)  # R
-    backfill_batch: Count = 200
-    backfill_max_attempts: Count = 10  # alarm only
+    max_attempts: Count = 5  # tries until DEAD, faults of servers not counted
+    ladder: Ladder = _seconds(5, 30, 120, 600)  # wait after each failed try but the last
+    infra_backoff: Positive = timedelta(seconds=0.2)  # a server is away: doubling
+    infra_backoff_limit: Positive = timedelta(seconds=2)  # the longest such wait
+    infra_max_attempts: Annotated[int, Field(ge=0)] = (
+        0  # tries while a server is away; 0: no limit (R04)
+    )
+    overdue_backfill: Positive = timedelta(hours=6)  # R: a mark that fails longer is given up
+    backfill_batch: Count = 200  # owed marks a transaction
+    backfill_max_attempts: Count = 10  # failures of one mark that raise an alarm; nothing else
+    # wait after the first failure of a mark, doubling to the limit
     backfill_backoff: Positive = timedelta(seconds=1)
-    backfill_backoff_limit: Positive = timedelta(minutes=5)
+    backfill_backoff_limit: Positive = timedelta(minutes=5)  # the longest such wait
 
     @model_validator(mode="after")
     def _every_rung_is_reachable(self) -> Self:
@@ -123,27 +128,29 @@ class Pipeline(Group):
 class Flop(Group):
     """Which groups of FLOP subtypes are processed (R21)."""
 
-    groups: Groups = DEFAULT_GROUPS
+    groups: Groups = DEFAULT_GROUPS  # the subtypes of other groups are SKIPPED(unsupported)
 
 
 class Schd(Group):
     """Day plans, and the latest-state topic."""
 
     batch: Count = 200  # flights a transaction
-    max_removal_ratio: Annotated[float, Field(ge=0, le=1)] = 1.0  # 1: off (R18)
-    flush_period: Positive = timedelta(seconds=1)
-    flush_limit: Count = 500
+    # of the flights of its days; a package that would delete more is refused; 1: off (R18)
+    max_removal_ratio: Annotated[float, Field(ge=0, le=1)] = 1.0
+    flush_period: Positive = timedelta(seconds=1)  # rest between two waves of topic schd
+    flush_limit: Count = 500  # events a wave of topic schd; a full one is followed at once
 
 
 class Dispatch(Group):
     """Delivery (R29)."""
 
-    batch: Count = 500  # events a wave
-    idle_interval: Positive = timedelta(seconds=0.2)
-    max_attempts: Count = 8
-    ladder: Ladder = _seconds(1, 2, 4, 8, 16, 32, 60)
+    batch: Count = 500  # events a wave of topic msg
+    idle_interval: Positive = timedelta(seconds=0.2)  # rest of topic msg when nothing is due
+    max_attempts: Count = 8  # refusals of an event until DEAD, an absent broker not counted
+    ladder: Ladder = _seconds(1, 2, 4, 8, 16, 32, 60)  # wait after each refusal but the last
+    # what a dead event does to later ones of its flight and topic
     after_dead: Literal["hold", "continue"] = "hold"
-    max_message_bytes: Count = 1_000_000
+    max_message_bytes: Count = 1_000_000  # larger values are DEAD(TOO_LARGE) at once
 
     @model_validator(mode="after")
     def _every_rung_is_reachable(self) -> Self:
@@ -157,12 +164,13 @@ class Dispatch(Group):
 class Kafka(Group):
     """The broker and its two topics (C-9)."""
 
-    bootstrap: str
-    topic_msg: str = "msg"
-    topic_schd: str = "schd"
-    prefix: str = ""
-    partitions: Count = 6
-    replication: Count = 1
+    bootstrap: str  # host:port, several separated by commas
+    topic_msg: str = "msg"  # each change
+    topic_schd: str = "schd"  # the latest state, compacted
+    prefix: str = ""  # before the names of topics and transactional ids
+    partitions: Count = 6  # of a topic that `topics` makes
+    replication: Count = 1  # of a topic that `topics` makes
+    # for a wave; below the leadership time-out
     produce_timeout: Positive = timedelta(seconds=5)
 
 
@@ -170,35 +178,37 @@ class Redis(Group):
     """The projection (R15, R30)."""
 
     url: SecretStr  # redis://user:password@host:port/number
-    key: str = "flightInfo"
-    prefix: str = ""
-    timeout: Positive = timedelta(seconds=2)
+    key: str = "flightInfo"  # the hash of the shown flights
+    prefix: str = ""  # before every key
+    timeout: Positive = timedelta(seconds=2)  # for an answer
 
 
 class Projection(Group):
     """How often the processor looks whether Redis still holds a complete projection."""
 
-    epoch_check: Positive = timedelta(seconds=1)
+    epoch_check: Positive = timedelta(seconds=1)  # how often the processor asks
 
 
 class Leadership(Group):
     """A stopped process loses its session after this long (R13)."""
 
+    # life of a session without a sign
     timeout: Annotated[timedelta, Field(ge=timedelta(seconds=3))] = timedelta(seconds=8)
 
 
 class Control(Group):
     """gRPC: health, reflection, control."""
 
-    bind: str = "127.0.0.1:0"
+    bind: str = "127.0.0.1:0"  # host:port; port 0: any, see the log
     grace: Positive = timedelta(seconds=10)  # for the loops to end after SIGTERM
 
 
 class Http(Group):
     """The HTTP door."""
 
-    bind: str = "127.0.0.1:8080"
+    bind: str = "127.0.0.1:8080"  # host:port
     max_body: Count = 1024 * 1024  # bytes, counted while streaming
+    # for a client to send its request or take its answer
     timeout: Positive = timedelta(seconds=10)
 
 
@@ -213,8 +223,10 @@ class ProcessSettings(BaseSettings):
         extra="ignore",
     )
 
+    # name of the installation: in ce_source and transactional ids
     environment: Annotated[str, Field(min_length=1)]
-    max_message_bytes: Count = 16 * 1024 * 1024  # of inbound XML
+    max_message_bytes: Count = 16 * 1024 * 1024  # bytes of inbound XML
+    # least level that is logged
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     control: Control = Control()
 
