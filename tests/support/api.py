@@ -1,14 +1,8 @@
 """The api for tests: in this process on a free port, or as a process of its own."""
 
-import json
-import os
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from msgx import clock
 from msgx.domain.failure import Away
@@ -20,10 +14,9 @@ from services.api.app import READS, build
 from services.api.landing import Landing
 from services.api.server import HttpServer
 from services.api.settings import ApiSettings
+from tests.support.process import PATIENCE_SECONDS, Process
 
 NOWHERE: Final = "127.0.0.1:9"
-ROOT: Final = Path(__file__).parents[2]
-PATIENCE_SECONDS: Final = 30.0
 
 
 def api_settings(
@@ -63,87 +56,42 @@ def serving(settings: ApiSettings) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.port}"
 
 
-class Process:
-    """`python -m services.api`, with its log lines."""
+class Api(Process):
+    """`python -m services.api`."""
 
     def __init__(self, settings: ApiSettings, **environment: str) -> None:
-        ours = {name: text for name, text in os.environ.items() if "MSGX_" not in name}
-        self.child = subprocess.Popen(
-            [sys.executable, "-m", "services.api"],
-            cwd=ROOT,
-            env=ours
-            | {
-                "MSGX_ENVIRONMENT": "test",
-                "MSGX_HTTP__BIND": settings.http.bind,
-                "MSGX_CONTROL__BIND": "127.0.0.1:0",
-                "MSGX_REDIS__URL": settings.redis.url.get_secret_value(),
-                "MSGX_MAILBOX__URL": settings.mailbox.url.get_secret_value(),
-            }
-            | environment,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.lines: list[str] = []
-        assert self.child.stderr is not None
-        self._collector = threading.Thread(target=self._collect, args=(self.child.stderr,))
-        self._collector.start()
-
-    def logged(self, event: str) -> dict[str, Any] | None:
-        """Return the first line of `event`, if it was logged."""
-        lines = (json.loads(line) for line in list(self.lines) if line.startswith("{"))
-        return next((line for line in lines if line["event"] == event), None)
-
-    def wait_for(self, event: str) -> dict[str, Any]:
-        """Return the line of `event` as soon as it is there."""
-        until(
-            lambda: self.logged(event) is not None or self.child.poll() is not None,
-            f"the api says {event!r}",
-        )
-        line = self.logged(event)
-        assert line is not None, self.lines
-        return line
+        given = {
+            "MSGX_HTTP__BIND": settings.http.bind,
+            "MSGX_REDIS__URL": settings.redis.url.get_secret_value(),
+            "MSGX_MAILBOX__URL": settings.mailbox.url.get_secret_value(),
+        }
+        super().__init__("api", given | environment)
 
     @property
     def url(self) -> str:
         """The base URL of HTTP."""
-        return f"http://127.0.0.1:{self.wait_for('listens')['http']}"
+        return f"http://127.0.0.1:{self._port('listens', 'http')}"
 
     @property
     def control(self) -> str:
         """The address of gRPC."""
-        return f"127.0.0.1:{self.wait_for('started')['port']}"
+        return f"127.0.0.1:{self._port('started', 'port')}"
 
-    def peak_kilobytes(self) -> int:
-        """Return the most memory that the process ever had resident."""
-        status = Path(f"/proc/{self.child.pid}/status").read_text().splitlines()
-        return int(next(line for line in status if line.startswith("VmHWM")).split()[1])
-
-    def ended(self) -> int:
-        """Return the exit status once the process has ended."""
-        status = self.child.wait(timeout=PATIENCE_SECONDS)
-        self._collector.join(PATIENCE_SECONDS)
-        return status
-
-    def close(self) -> None:
-        """Kill what is left."""
-        if self.child.poll() is None:
-            self.child.kill()
-        self.ended()
-
-    def _collect(self, stream: IO[str]) -> None:
-        with stream:
-            for line in stream:
-                self.lines.append(line.rstrip("\n"))
+    def _port(self, event: str, name: str) -> int:
+        until(lambda: bool(self.logged(event)) or self.child.poll() is not None, event)
+        assert self.logged(event), self.lines
+        return int(self.logged(event)[0][name])
 
 
 @contextmanager
-def running(settings: ApiSettings, **environment: str) -> Iterator[Process]:
-    """Run the api as a process and kill it at the end."""
-    process = Process(settings, **environment)
+def running(settings: ApiSettings, **environment: str) -> Iterator[Api]:
+    """Run the api as a process; nothing of it is left at the end."""
+    api = Api(settings, **environment)
     try:
-        yield process
+        yield api
     finally:
-        process.close()
+        if api.child.poll() is None:
+            api.kill()
 
 
 def until(condition: Any, what: str) -> None:
