@@ -109,7 +109,7 @@ def pipelined(conn: Connection, *, then: LiteralString | None = None) -> Iterato
 
 def fault(error: psycopg.Error, doing: str) -> Fault:
     """Return `error` as a fault: INFRA if the server is away or busy, else PROCESSING (R46)."""
-    code = f" ({error.sqlstate})" if error.sqlstate else ""
+    code = f" ({error.sqlstate or type(error).__name__})"
     if isinstance(error, _TRY_AGAIN):
         return Away(f"PostgreSQL failed {doing}{code}")
     return Fault(ErrorClass.PROCESSING, f"PostgreSQL refused {doing}{code}")

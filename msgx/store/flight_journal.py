@@ -1,12 +1,11 @@
 """FLIGHT_JOURNAL: append-only, one entry per message and flight; the event source (R12). Owner:
 processor."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
-
-from psycopg.types.json import Jsonb
 
 from msgx.domain.flight import Changes, EntryKind, Flight
 from msgx.store.connect import Connection
@@ -14,7 +13,11 @@ from msgx.store.connect import Connection
 ENTRIES: Final = "SELECT flid, kind FROM flight_journal WHERE msg_id = %s"
 _APPEND: Final = """
     INSERT INTO flight_journal (flid, state_version, life, msg_id, kind, changes, at)
-    VALUES (%s, %s, %s, %s, %s, %s, %s)
+    SELECT flid, state_version, life, %s, kind, changes, %s
+      FROM jsonb_to_recordset(%s::jsonb) AS entry (place integer, flid text, state_version
+      bigint,
+                                                   life integer, kind text, changes jsonb)
+     ORDER BY place
 """
 _HISTORY: Final = """
     SELECT kind, state_version, changes FROM flight_journal
@@ -47,11 +50,17 @@ def append(
     """Append one entry for each written flight; a second one of a message and flight is
     refused."""
     rows = [
-        (flight.flid, flight.state_version, flight.life, msg_id, kind.value, Jsonb(changes), at)
-        for flight, kind, changes in writes
+        {
+            "place": place,
+            "flid": flight.flid,
+            "state_version": flight.state_version,
+            "life": flight.life,
+            "kind": kind,
+            "changes": changes,
+        }
+        for place, (flight, kind, changes) in enumerate(writes)
     ]
-    with conn.cursor() as cursor:
-        cursor.executemany(_APPEND, rows)
+    conn.execute(_APPEND, (msg_id, at, json.dumps(rows, ensure_ascii=False)))
 
 
 def history(conn: Connection, flid: str) -> list[Entry]:

@@ -1,6 +1,7 @@
 """MSG_EVENT, the side that adds: only the processor, under PIPELINE_LOCK, so EVENT_ID order is
 commit order (B04)."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,15 +13,14 @@ from msgx.store.connect import Connection
 # A change is a new row. The latest state is one row a flight: a new generation takes a new
 # EVENT_ID,
 # goes only forward, and revives a dead one (R29). Rows come in the order of the array, so a
-# flight's EVENT_IDs follow its versions.
+# flight's EVENT_IDs follow its versions. One JSON parameter costs less than five arrays.
 _ADD: Final = """
     INSERT INTO msg_event AS old (target, partition_key, event_type, payload, state_version,
-    msg_id,
-                                  created_at, traceparent)
+                                  msg_id, created_at, traceparent)
     SELECT target, partition_key, event_type, payload, state_version, %s, %s, %s
-      FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[])
-           WITH ORDINALITY AS new (target, partition_key, event_type, payload, state_version,
-           place)
+      FROM jsonb_to_recordset(%s::jsonb)
+           AS new (place integer, target text, partition_key text, event_type text, payload text,
+                   state_version bigint)
      ORDER BY place
         ON CONFLICT (partition_key) WHERE target = 'KAFKA:schd' DO UPDATE
        SET event_id = EXCLUDED.event_id, event_type = EXCLUDED.event_type, payload_version = 1,
@@ -59,16 +59,23 @@ def add(
     traceparent: str | None,
 ) -> None:
     """Add the events, unreleased: nobody may send them before the message is finished (R06)."""
+    told = (
+        *((Target.MSG, event, event.change) for event in events),
+        *((Target.SCHD, event, event.state) for event in events),
+    )
     rows = [
-        (target.value, event.flid, _type(event).value, payload, event.state_version)
-        for target, event, payload in (
-            *((Target.MSG, event, event.change) for event in events),
-            *((Target.SCHD, event, event.state) for event in events),
-        )
+        {
+            "place": place,
+            "target": target,
+            "partition_key": event.flid,
+            "event_type": _type(event),
+            "payload": payload,
+            "state_version": event.state_version,
+        }
+        for place, (target, event, payload) in enumerate(told)
     ]
     if rows:
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        conn.execute(_ADD, (msg_id, now, traceparent, *columns))
+        conn.execute(_ADD, (msg_id, now, traceparent, json.dumps(rows, ensure_ascii=False)))
 
 
 def _type(event: Event) -> EventType:
