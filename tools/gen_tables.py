@@ -1,0 +1,163 @@
+"""Write docs/tables.md from the migrations: what each table is, and who may touch what.
+
+A light reader of our own migrations, not of SQL: it knows CREATE TABLE, CONSTRAINT and GRANT in
+the form they have there, and refuses a table that it has no words for.
+"""
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools.page import ROOT, notice, publish, table
+
+PAGE = "docs/tables.md"
+ROLES = ("intake", "processor", "refdata", "dispatcher", "api", "admin_api")
+LETTERS = {"SELECT": "R", "INSERT": "I", "UPDATE": "U", "DELETE": "D", "USAGE": "use"}
+_TABLE = re.compile(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+) \((.*?)\n\s*\)", re.DOTALL)
+_GRANT = re.compile(r"GRANT ([^;]+?)\sON\s+(SEQUENCE |SCHEMA )?([\w,\s]+?)\sTO\s([\w,\s]+)")
+_RIGHT = re.compile(r"([A-Z]+)(?: \(([^)]*)\))?")
+_FLIGHTS = "one row a flight with its scalars and marks"
+_DETAIL = "one row an element, in message order; replaced as a whole"
+ABOUT: Mapping[str, tuple[str, str]] = {
+    "schema_version": ("migrations", "which migration was applied, with its hash"),
+    "service_term": (
+        "all",
+        "who leads: a growing number; each service writes its own row (R13)",
+    ),
+    "proc_state": ("intake, processor", "one row a mailbox row: state, identity, owed mark"),
+    "proc_attempt": ("processor", "one row a failed try: class and text (R05)"),
+    "identity_ledger": ("processor", "which message bound an identity first (R02)"),
+    "dead_letter": ("processor", "the raw text of DEAD messages only (R38)"),
+    "unmapped_field": ("processor", "tags that no registry entry reads (R51)"),
+    "flight_schd": ("processor", _FLIGHTS),
+    **{
+        f"flight_{tag}": ("processor", _DETAIL)
+        for tag in ("gtdt", "ckdt", "cldt", "chdt", "psdt", "chot", "dely", "abtm")
+    },
+    "flight_route_point": ("processor", "ROUT and ERUT, one row a point"),
+    "flight_srvt": ("processor", "occurrences as they came; written once (R47)"),
+    "flight_vipf": ("processor", "occurrences as they came; written once (R47)"),
+    "flight_journal": ("processor", "append-only: one entry a message and flight (R12)"),
+    "flight_version_floor": ("processor", "what a physically deleted FLID leaves (R45)"),
+    "schd_snap_log": ("processor", "one row a treatment of a day plan; decides nothing"),
+    "msg_event": ("processor adds, dispatcher delivers", "the outbox (R28, R29)"),
+    "event_id_seq": ("processor", "order of the outbox"),
+}
+
+
+@dataclass(slots=True)
+class Table:
+    """A table as the migrations make it."""
+
+    key: str
+    rules: list[str] = field(default_factory=list)
+    rights: dict[str, dict[str, list[str]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+
+
+def pages() -> dict[str, str]:
+    """Return the page."""
+    tables = read()
+    if apart := tables.keys() ^ ABOUT.keys():
+        raise SystemExit(f"ABOUT of tools/gen_tables.py and the migrations differ: {apart}")
+    text = (
+        "# Tables and who may touch what\n\n"
+        + notice("gen_tables")
+        + (
+            "Our PostgreSQL. A table has one owner: the service that writes it, through one"
+            " module of `msgx/store`. Import contracts (pyproject.toml) and one role a service"
+            " with the grants below enforce that. Services meet in these tables only. The"
+            " mailbox's two tables are not ours: intake writes marks, the api lands rows, the"
+            " processor reads.\n\n"
+        )
+    )
+    text += table(
+        ["table", "owner", "what it is", "key", "what the database itself refuses"],
+        (
+            [f"`{name}`", *ABOUT[name], one.key, "; ".join(one.rules)]
+            for name, one in tables.items()
+        ),
+    )
+    text += (
+        "\n## Grants\n\nR select, I insert, U update, D delete; of the named columns only,"
+        " where there are names. The role of a service is `msgx_<service>`. `service_term` has"
+        " row-level security besides: a service updates its own row.\n"
+    )
+    for role in ROLES:
+        text += f"\n### {role}\n\n" + table(
+            ["table", "may"],
+            (
+                [f"`{name}`", _may(one.rights[role])]
+                for name, one in tables.items()
+                if role in one.rights
+            ),
+        )
+    return {PAGE: text}
+
+
+def read() -> dict[str, Table]:
+    """Return every table and sequence of the migrations, in order."""
+    code = (ROOT / "msgx/store/migrate.py").read_text(encoding="utf-8")
+    sql = "\n".join(
+        [
+            code,
+            *(path.read_text("utf-8") for path in sorted((ROOT / "migrations").glob("*.sql"))),
+        ]
+    )
+    sql = re.sub(r"--[^\n]*", "", sql)
+    tables = {name: _table(body) for name, body in _TABLE.findall(sql)}
+    for name in re.findall(r"CREATE SEQUENCE (\w+)", sql):
+        tables[name] = Table(key="")
+    for rights, kind, names, roles in _GRANT.findall(sql):
+        if kind == "SCHEMA ":
+            continue
+        for name in _words(names):
+            for role in _words(roles):
+                _add(tables[name].rights[role.removeprefix("msgx_")], rights)
+    return tables
+
+
+def _table(body: str) -> Table:
+    whole = re.search(r"\n    PRIMARY KEY \(([^)]*)\)", body)
+    own = re.search(r"(\w+)[^\n,]*PRIMARY KEY", body)
+    found = Table(key=whole[1] if whole else own[1] if own else "")
+    found.rules += [f"`{name}`" for name in re.findall(r"CONSTRAINT (\w+)", body)]
+    found.rules += [
+        f"unique ({columns})" for columns in re.findall(r"\n    UNIQUE \(([^)]*)\)", body)
+    ]
+    found.rules += [
+        f"unique ({name})" for name in re.findall(r"\n    (\w+) [^\n,(]*\bUNIQUE", body)
+    ]
+    if "REFERENCES flight_schd" in body:
+        found.rules.append("belongs to a flight")
+    return found
+
+
+def _add(rights: dict[str, list[str]], granted: str) -> None:
+    for right, columns in _RIGHT.findall(granted):
+        rights[right] += _words(columns) if columns else []
+
+
+def _may(rights: Mapping[str, list[str]]) -> str:
+    return " ".join(_shown(rights))
+
+
+def _shown(rights: Mapping[str, list[str]]) -> Iterator[str]:
+    for right, letter in LETTERS.items():
+        if right in rights:
+            columns = f"({', '.join(rights[right])})" if rights[right] else ""
+            yield letter + columns
+
+
+def _words(listed: str) -> list[str]:
+    return [word.strip() for word in listed.split(",") if word.strip()]
+
+
+if __name__ == "__main__":
+    sys.exit(publish(pages, __doc__))
