@@ -1,13 +1,11 @@
 """FLIGHT_SCHD, its details and route points: a whole flight in one statement, both ways. Owner:
 processor.
-
-The statements come from the registry (msgx.domain.fields), so a tag that is registered has its
-column here.
 """
 
 import json
 from collections.abc import Collection as Members
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final
 
@@ -16,91 +14,16 @@ from psycopg import Cursor
 from msgx.domain.fields import (
     COLLECTIONS,
     MARKS,
-    ROUTE_TAGS,
     SCALARS,
     Collection,
     Kind,
     Mark,
-    PartField,
 )
 from msgx.domain.flight import Flight, FlightState, Sharer, journal_form
 from msgx.domain.message import Element, Occurrence, Value
 from msgx.store.connect import Connection
+from msgx.store.flight_sql import CLEAR, FILL, HEAD, LOAD, PLAIN, PUT, column, stored
 
-_HEAD: Final = ("flid", "state", "state_version", "life", "operation_day", "updated_at")
-
-
-def _column(collection: Collection, part: PartField) -> str:
-    return "source_seq" if part.name == collection.sequence else part.name.lower()
-
-
-def _stored(collection: Collection) -> tuple[PartField, ...]:
-    kept = collection.kept
-    return tuple(part for part in collection.parts if kept is None or part.name in kept)
-
-
-def _table(collection: Collection) -> str:
-    route = collection.tag in ROUTE_TAGS
-    return "flight_route_point" if route else f"flight_{collection.tag.lower()}"
-
-
-def _and_kind(collection: Collection) -> str:
-    return f" AND route_kind = '{collection.tag}'" if collection.tag in ROUTE_TAGS else ""
-
-
-def _aggregate(collection: Collection) -> str:
-    columns = ", ".join(_column(collection, part) for part in _stored(collection))
-    return (
-        f"(SELECT json_agg(json_build_array({columns}) ORDER BY ordinal)"
-        f" FROM {_table(collection)} d WHERE d.flid = f.flid{_and_kind(collection)})"
-    )
-
-
-def _insert(collection: Collection) -> str:
-    columns = ["flid", "ordinal"]
-    columns += ["route_kind"] if collection.tag in ROUTE_TAGS else []
-    columns += [_column(collection, part) for part in _stored(collection)]
-    names = ", ".join(columns)
-    return f"INSERT INTO {_table(collection)} ({names}) {_rows(_table(collection), names)}"
-
-
-def _rows(table: str, names: str) -> str:
-    """One parameter holds all the rows, so one prepared statement serves any batch."""
-    return f"SELECT {names} FROM jsonb_populate_recordset(NULL::{table}, %s::jsonb)"
-
-
-def _clear(collection: Collection) -> str:
-    return f"DELETE FROM {_table(collection)} WHERE flid = ANY(%s){_and_kind(collection)}"
-
-
-_PLAIN: Final = (*(scalar.tag for scalar in SCALARS), *(mark.tag for mark in MARKS))
-_WRITTEN: Final = (*_HEAD, *(tag.lower() for tag in _PLAIN), "last_msg_id", "created_at")
-
-LOAD: Final = (
-    f"SELECT {', '.join(f'f.{name}' for name in _HEAD)}, "
-    f"{', '.join(f'f.{tag.lower()}' for tag in _PLAIN)}, "
-    f"{', '.join(_aggregate(collection) for collection in COLLECTIONS)} "
-    "FROM flight_schd f WHERE f.flid = ANY(%s)"
-)
-_COLUMNS: Final = ", ".join(_WRITTEN)
-_PUT: Final = (
-    f"INSERT INTO flight_schd ({_COLUMNS}) {_rows('flight_schd', _COLUMNS)} "
-    "ON CONFLICT (flid) DO UPDATE SET "
-    + ", ".join(
-        f"{name} = EXCLUDED.{name}" for name in _WRITTEN if name not in ("flid", "created_at")
-    )
-)
-_CLEAR: Final = {collection.tag: _clear(collection) for collection in COLLECTIONS}
-_FILL: Final = {collection.tag: _insert(collection) for collection in COLLECTIONS}
-
-SHARERS: Final = """
-    SELECT maid, flid, flno FROM flight_schd
-     WHERE maid = ANY(%s) AND maid <> flid AND state = 'ACTIVE'
-     ORDER BY length(flid), flid
-"""
-FLOORS: Final = (
-    "SELECT flid, state_version, life FROM flight_version_floor WHERE flid = ANY(%s)"
-)
 _KNOWN: Final = """
     SELECT flid, state, operation_day, maid FROM flight_schd
      WHERE flid = ANY(%(flids)s) OR (state = 'ACTIVE' AND operation_day = ANY(%(days)s))
@@ -122,23 +45,24 @@ _OCCURRED: Final = {
 }
 
 
-def load(conn: Connection, flids: Sequence[str]) -> dict[str, Flight]:
-    """Return the whole flights of `flids` that exist."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What is stored about one asked FLID."""
+
+    flid: str
+    flight: Flight | None
+    sharers: tuple[Sharer, ...]  # ACTIVE flights whose MAID it is, by number
+    floor: tuple[int, int] | None  # version and life of an earlier existence (R45)
+
+
+def load(conn: Connection, flids: Sequence[str]) -> list[Found]:
+    """Return what is stored about each of `flids`, existing or not."""
     return loaded(conn.execute(LOAD, (list(flids),)))
 
 
-def loaded(cursor: Cursor[Any]) -> dict[str, Flight]:
-    """Return the flights of an executed `LOAD`."""
-    flights = (_flight(row) for row in cursor.fetchall())
-    return {flight.flid: flight for flight in flights}
-
-
-def gathered(cursor: Cursor[Any]) -> dict[str, tuple[Sharer, ...]]:
-    """Return the ACTIVE codeshares by main flight of an executed `SHARERS`."""
-    by_main: dict[str, list[Sharer]] = {}
-    for main, flid, flno in cursor.fetchall():
-        by_main.setdefault(main, []).append(Sharer(flid, flno))
-    return {main: tuple(sharers) for main, sharers in by_main.items()}
+def loaded(cursor: Cursor[Any]) -> list[Found]:
+    """Return the rows of an executed `LOAD`."""
+    return [_found(row) for row in cursor.fetchall()]
 
 
 def known(
@@ -168,7 +92,7 @@ def put(
 ) -> None:
     """Write whole flights; of the collections only those named as changed (R57)."""
     conn.execute(
-        _PUT, (json.dumps([_row(flight, msg_id) for flight, _ in writes], ensure_ascii=False),)
+        PUT, (json.dumps([_row(flight, msg_id) for flight, _ in writes], ensure_ascii=False),)
     )
     for collection in COLLECTIONS:
         changed = [flight for flight, tags in writes if collection.tag in tags]
@@ -185,16 +109,16 @@ def occurred(
 
 
 def _replace(conn: Connection, collection: Collection, flights: Sequence[Flight]) -> None:
-    conn.execute(_CLEAR[collection.tag], ([flight.flid for flight in flights],))
+    conn.execute(CLEAR[collection.tag], ([flight.flid for flight in flights],))
     if rows := [row for flight in flights for row in _elements(collection, flight)]:
-        conn.execute(_FILL[collection.tag], (json.dumps(rows, ensure_ascii=False),))
+        conn.execute(FILL[collection.tag], (json.dumps(rows, ensure_ascii=False),))
 
 
 def _elements(collection: Collection, flight: Flight) -> Iterator[dict[str, Any]]:
     elements = flight.values.get(collection.tag)
     if not isinstance(elements, tuple):
         return
-    names = [(part.name, _column(collection, part)) for part in _stored(collection)]
+    names = [(part.name, column(collection, part)) for part in stored(collection)]
     for ordinal, element in enumerate(elements, start=1):
         row = {column: journal_form(element.get(name)) for name, column in names}
         yield {"flid": flight.flid, "ordinal": ordinal, "route_kind": collection.tag, **row}
@@ -211,13 +135,23 @@ def _row(flight: Flight, msg_id: int) -> dict[str, Any]:
         "updated_at": updated_at,
         "created_at": updated_at,
         "last_msg_id": msg_id,
-        **{tag.lower(): journal_form(flight.values.get(tag)) for tag in _PLAIN},
+        **{tag.lower(): journal_form(flight.values.get(tag)) for tag in PLAIN},
     }
 
 
-def _flight(row: tuple[Any, ...]) -> Flight:
+def _found(row: tuple[Any, ...]) -> Found:
+    flid, sharers, floor_version, floor_life, *stored_row = row
+    return Found(
+        flid=flid,
+        flight=None if stored_row[0] is None else _flight(stored_row),
+        sharers=tuple(Sharer(*sharer) for sharer in sharers or ()),
+        floor=None if floor_version is None else (floor_version, floor_life),
+    )
+
+
+def _flight(row: Sequence[Any]) -> Flight:
     values: dict[str, Value] = {}
-    at = len(_HEAD)
+    at = len(HEAD)
     for scalar in SCALARS:
         if row[at] is not None:
             values[scalar.tag] = row[at]
@@ -249,6 +183,6 @@ def _in_order(mark: Mark, stored: dict[str, Any]) -> Element:
 def _element(collection: Collection, parts: Sequence[Any]) -> Element:
     return {
         field.name: datetime.fromisoformat(part) if field.kind is Kind.TIME else part
-        for field, part in zip(_stored(collection), parts, strict=True)
+        for field, part in zip(stored(collection), parts, strict=True)
         if part is not None
     }

@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgx.domain.flight import Changes, EntryKind, Flight
 from msgx.store.connect import Connection
 
-ENTRIES: Final = "SELECT flid, kind FROM flight_journal WHERE msg_id = %s"
+_ENTRIES: Final = "SELECT flid, kind FROM flight_journal WHERE msg_id = %s"
 _APPEND: Final = """
     INSERT INTO flight_journal (flid, state_version, life, msg_id, kind, changes, at)
     SELECT flid, state_version, life, %s, kind, changes, %s
@@ -36,7 +36,7 @@ class Entry:
 
 def entries(conn: Connection, msg_id: int) -> dict[str, EntryKind]:
     """Return what the message has already done, by FLID (R12)."""
-    rows: list[Any] = conn.execute(ENTRIES, (msg_id,)).fetchall()
+    rows: list[Any] = conn.execute(_ENTRIES, (msg_id,)).fetchall()
     return {flid: EntryKind(kind) for flid, kind in rows}
 
 

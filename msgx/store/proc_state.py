@@ -34,10 +34,12 @@ class StaleState(RuntimeError):
     """Another writer moved the row first; drop the work and read it again."""
 
 
-HEAD: Final = """
-    SELECT msg_id, state, attempts, infra_attempts,
-           COALESCE(next_attempt_at - msgx_now(), interval '0'), received_at, traceparent
-      FROM proc_state
+COLUMNS: Final = """
+    msg_id, state, attempts, infra_attempts,
+    COALESCE(next_attempt_at - msgx_now(), interval '0'), received_at, traceparent
+"""
+_HEAD: Final = f"""
+    SELECT {COLUMNS} FROM proc_state
      WHERE state IN ('PENDING', 'FAILED')   -- the predicate of index proc_state_head
      ORDER BY msg_id
      LIMIT 1
@@ -95,11 +97,14 @@ class Outcome:
     flid: str | None = None
 
 
-def head_of(cursor: Cursor[Any]) -> Head | None:
-    """Return the head of an executed `HEAD`."""
-    row = cursor.fetchone()
-    if row is None:
-        return None
+def head(conn: Connection) -> Head | None:
+    """Return the only runnable message, or None."""
+    row = conn.execute(_HEAD).fetchone()
+    return None if row is None else head_from(row)
+
+
+def head_from(row: Sequence[Any]) -> Head:
+    """Return the head from a row of `COLUMNS`."""
     msg_id, state, attempts, infra_attempts, wait, received_at, traceparent = row
     return Head(
         msg_id=msg_id,
@@ -110,11 +115,6 @@ def head_of(cursor: Cursor[Any]) -> Head | None:
         received_at=received_at,
         traceparent=traceparent,
     )
-
-
-def head(conn: Connection) -> Head | None:
-    """Return the only runnable message, or None."""
-    return head_of(conn.execute(HEAD))
 
 
 def upcoming(conn: Connection, after: int, limit: int) -> list[int]:

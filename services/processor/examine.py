@@ -15,10 +15,11 @@ from psycopg import Cursor
 
 from msgx.domain.flight import EntryKind
 from msgx.domain.message import Adft, Fdel, Flop, Message
-from msgx.store import flight, flight_journal, identity_ledger, proc_state, service_term
+from msgx.store import attempt, flight, identity_ledger, service_term
 from msgx.store.connect import Connection
+from msgx.store.flight import Found
+from msgx.store.flight_sql import LOAD
 from msgx.store.proc_state import Head
-from msgx.store.service_term import Service
 from services.processor.decide.world import Floor, World
 from services.processor.fetch import Fetched
 
@@ -48,33 +49,31 @@ def examine(conn: Connection, fetched: Fetched, term: int) -> Situation:
     """
     message = fetched.content if isinstance(fetched.content, Message) else None
     conn.execute(service_term.LOCK_PIPELINE)
-    fence = conn.execute(service_term.SHARE, (Service.PROCESSOR,))
-    head = conn.execute(proc_state.HEAD)
+    beginning = attempt.begin(conn, fetched.msg_id)
     if message is not None:
         binding = _bind(conn, fetched.msg_id, message)
-        done = conn.execute(flight_journal.ENTRIES, (fetched.msg_id,))
-        reading = _read(conn, _targets(message))
+        targets = _targets(message)
+        reading = conn.execute(LOAD, (list(targets),)) if targets else None
 
-    now = service_term.judge(fence.fetchone(), Service.PROCESSOR, term)
-    found = proc_state.head_of(head)
-    if found is None or found.msg_id != fetched.msg_id:
+    begun = attempt.begun(beginning, term)
+    if begun.head is None or begun.head.msg_id != fetched.msg_id:
         raise NotHead(f"message {fetched.msg_id} is not the head")
     if message is None:
-        return Situation(now=now, head=found)
+        return Situation(now=begun.now, head=begun.head)
     holder, digest = binding.fetchone() or (None, None)
     return Situation(
-        now=now,
-        head=found,
+        now=begun.now,
+        head=begun.head,
         holder=holder,
         same_body=digest == message.body_digest,
-        entries={flid: EntryKind(kind) for flid, kind in done.fetchall()},
-        world=_world(*reading),
+        entries=begun.entries,
+        world=_world(flight.loaded(reading) if reading is not None else []),
     )
 
 
 def read_world(conn: Connection, flids: Sequence[str]) -> World:
     """Return the named flights, their codeshares and the floors of those that are gone."""
-    return _world(*_read(conn, flids))
+    return _world(flight.load(conn, flids))
 
 
 def _bind(conn: Connection, msg_id: int, message: Message) -> Cursor[Any]:
@@ -94,23 +93,13 @@ def _targets(message: Message) -> Sequence[str]:
             return ()
 
 
-def _read(
-    conn: Connection, flids: Sequence[str]
-) -> tuple[Cursor[Any], Cursor[Any], Cursor[Any]]:
-    names = list(flids)
-    return (
-        conn.execute(flight.LOAD, (names,)),
-        conn.execute(flight.SHARERS, (names,)),
-        conn.execute(flight.FLOORS, (names,)),
-    )
-
-
-def _world(flights: Cursor[Any], sharers: Cursor[Any], floors: Cursor[Any]) -> World:
+def _world(found: Sequence[Found]) -> World:
     return World(
-        flights=flight.loaded(flights),
-        sharers=flight.gathered(sharers),
+        flights={one.flid: one.flight for one in found if one.flight is not None},
+        sharers={one.flid: one.sharers for one in found if one.sharers},
         floors={
-            flid: Floor(state_version=version, life=life)
-            for flid, version, life in floors.fetchall()
+            one.flid: Floor(state_version=one.floor[0], life=one.floor[1])
+            for one in found
+            if one.floor is not None
         },
     )

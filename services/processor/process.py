@@ -76,10 +76,10 @@ class Processor:
         except psycopg.Error as error:
             if conn.broken or conn.closed:
                 raise
-            failure = fault(error, "processing a message")
-            if failure.error_class is ErrorClass.PROCESSING:
+            refusal = fault(error, "processing a message")
+            if refusal.error_class is ErrorClass.PROCESSING:
                 log.exception("processing fault", extra={"msg_id": fetched.msg_id})
-            return self._fail(conn, fetched, failure, term)
+            return self._fail(conn, fetched, refusal, term)
         except Exception as error:
             # A defect of ours belongs to the row too; the loop would only try it for ever.
             log.exception("processing fault", extra={"msg_id": fetched.msg_id})

@@ -13,6 +13,7 @@ from msgx.store import flight
 from msgx.store.connect import Connection
 from services.processor.decide.settle import mafl
 from services.processor.decide.world import World
+from services.processor.examine import read_world
 
 log = logging.getLogger(__name__)
 
@@ -85,9 +86,8 @@ class Projector:
     def _fields(self, conn: Connection, flids: Sequence[str]) -> Iterator[Field]:
         for start in range(0, len(flids), _CHUNK):
             part = list(flids[start : start + _CHUNK])
-            flights = flight.load(conn, part)
-            sharers = flight.gathered(conn.execute(flight.SHARERS, (part,)))
-            yield from self.current(flights, World(flights=flights, sharers=sharers))
+            world = read_world(conn, part)
+            yield from self.current(world.flights, world)
 
     def _json(self, one: Flight, sharers: tuple[Sharer, ...]) -> str | None:
         return encode(render(one, sharers, self._zone)) if one.shown else None
