@@ -31,9 +31,9 @@ def postgres(dsn: str) -> View:
     with psycopg.connect(dsn, autocommit=True) as conn:
         flids = [str(flid) for (flid,) in conn.execute(SELECT_ALL).fetchall()]
         for page in _pages(flids):
-            sharers = flights.gathered(conn.execute(flights.SHARERS, (list(page),)))
-            for flid, flight in flights.load(conn, page).items():
-                view[flid] = render(flight, sharers.get(flid, ()), zone)
+            for found in flights.load(conn, page):
+                if found.flight is not None:
+                    view[found.flid] = render(found.flight, found.sharers, zone)
     return view
 
 
