@@ -24,9 +24,11 @@ def verdict(
     else:
         tries, limit = head.attempts + 1, pipeline.max_attempts
         wait = rung(pipeline.ladder, tries)
+    if committed:
+        return wait
     if failure.error_class in REFUSED:
         return _dead(content, Trigger.REJECT, failure.text, failure.error_class)
-    if committed or limit == 0 or tries < limit:
+    if limit == 0 or tries < limit:
         return wait
     text = f"exhausted after {tries} tries: {failure.text}"
     return _dead(content, Trigger.EXHAUST, text, failure.error_class)
