@@ -148,6 +148,7 @@ class Relay:
                 return {wave[0].key}
             held: set[bytes] = set()
             for half in halves(wave):
+                self._sender.open()
                 held |= self._send(conn, without(half, held))
             return held
         with self._fenced_transaction(conn):

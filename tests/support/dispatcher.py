@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import psycopg
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
@@ -229,8 +229,9 @@ def _seen(message: Message) -> Seen:
     assert key is not None
     assert headers is not None
     assert partition is not None
-    told = {name: value.decode() for name, value in headers if value is not None}
-    assert len(told) == len(headers), "a header stands twice"
+    pairs = cast("list[tuple[str, bytes]]", headers)
+    told = {name: value.decode() for name, value in pairs}
+    assert len(told) == len(pairs), "a header stands twice"
     return Seen(
         key=bytes(key).decode(), value=message.value(), headers=told, partition=partition
     )

@@ -1,0 +1,391 @@
+"""From the outbox to the topics, on a real broker, step by step."""
+
+import random
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its stubs do not re-export
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
+
+from msgx.domain.delivery import Target
+from msgx.domain.failure import Away
+from services.dispatcher.settings import Settings
+from services.dispatcher.topics import topic_name
+from tests.support.dispatcher import (
+    add,
+    consume,
+    leading,
+    make_topics,
+    relaying,
+    settings,
+    settle,
+    states,
+    until,
+    versions,
+)
+
+pytestmark = [pytest.mark.pg, pytest.mark.kafka]
+TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+LONG = "".join(random.Random(7).choices("abcdefghijklmnopqrstuvwxyz", k=60_000))
+
+
+def nothing_pending(pg: "psycopg.Connection[Any]") -> Callable[[], bool]:
+    return lambda: "PENDING" not in states(pg).values()
+
+
+def set_topic(given: Settings, target: Target, name: str, value: str) -> None:
+    """Change one setting of a topic, and wait until the broker says so."""
+    resource = ConfigResource(
+        ResourceType.TOPIC,
+        topic_name(given.kafka, target),
+        incremental_configs=[
+            ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+        ],
+    )
+    admin = AdminClient({"bootstrap.servers": given.kafka.bootstrap})
+    admin.incremental_alter_configs([resource])[resource].result(timeout=10)
+    asked = ConfigResource(ResourceType.TOPIC, topic_name(given.kafka, target))
+    until(
+        lambda: admin.describe_configs([asked])[asked].result(timeout=10)[name].value == value,
+        f"{name} is {value}",
+    )
+
+
+@pytest.mark.covers("B03", "R29", "INV-10")
+def test_versions_of_a_flight_strictly_increase_and_nothing_is_missing(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    draw = random.Random(3)
+    flights = ["100", *(str(flid) for flid in range(200, 240))]
+    last = dict.fromkeys(flights, 0)
+    for flid in draw.sample(["100"] * 200 + flights[1:] * 5, 400):
+        last[flid] += 1
+        add(pg, flid, last[flid])
+
+    with relaying(
+        given.model_copy(update={"dispatch": given.dispatch.model_copy(update={"batch": 70})})
+    ) as relay:
+        settle(relay, nothing_pending(pg), "all events sent")
+
+    seen = consume(given)
+    assert len(seen) == 400
+    assert {flid: versions(seen, flid) for flid in flights} == {
+        flid: list(range(1, last[flid] + 1)) for flid in flights
+    }
+    assert set(states(pg).values()) == {"SENT"}
+
+
+@pytest.mark.covers("R28")
+def test_an_event_carries_its_key_its_value_and_complete_headers(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    event = add(pg, "7", 3, payload='{"名": "航班"}', msg_id=12, traceparent=TRACE)
+    silent = add(pg, "8", 1, msg_id=None)
+    pg.execute(
+        "UPDATE msg_event SET created_at = %s", (datetime(2026, 3, 4, 5, 6, 7, 8900, UTC),)
+    )
+
+    with relaying(given) as relay:
+        settle(relay, nothing_pending(pg), "both events sent")
+
+    seen = {one.event_id: one for one in consume(given)}
+    assert seen[event].key == "7"
+    assert seen[event].value == '{"名": "航班"}'.encode()
+    assert seen[event].headers == {
+        "ce_specversion": "1.0",
+        "ce_id": str(event),
+        "ce_type": "msgx.flight.changed.v1",
+        "ce_source": "/msgx/test",
+        "ce_subject": "7",
+        "ce_time": "2026-03-04T05:06:07.008Z",
+        "content-type": "application/json",
+        "traceparent": TRACE,
+        "msgx-state-version": "3",
+        "msgx-source-msg-id": "12",
+    }
+    assert {"traceparent", "msgx-source-msg-id"}.isdisjoint(seen[silent].headers)
+
+
+@pytest.mark.covers("R28", "R61", "B71")
+def test_a_deletion_is_a_null_value_on_both_topics(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    add(pg, "7", 1)
+    add(pg, "7", 2, tombstone=True)
+    add(pg, "7", 2, target=Target.SCHD, tombstone=True)
+    add(pg, "8", 1, target=Target.SCHD)
+
+    with leading(given) as leadership:
+        for target in Target:
+            with relaying(given, target, leadership=leadership) as relay:
+                settle(relay, lambda: True, "one step")
+                relay.step()
+
+    said = [(one.key, one.value is None, one.headers["ce_type"]) for one in consume(given)]
+    assert said == [
+        ("7", False, "msgx.flight.changed.v1"),
+        ("7", True, "msgx.flight.deleted.v1"),
+    ]
+    assert sorted(
+        (one.key, one.value is None, one.headers["ce_type"])
+        for one in consume(given, Target.SCHD)
+    ) == [("7", True, "msgx.flight.deleted.v1"), ("8", False, "msgx.flight.state.v1")]
+    assert set(states(pg).values()) == {"SENT"}
+
+
+@pytest.mark.covers("B01", "B74", "R29")
+@pytest.mark.parametrize("after_dead", ["hold", "continue"])
+def test_an_event_too_large_dies_unsent_and_holds_its_flight_or_not(
+    pg: "psycopg.Connection[Any]", given: Settings, after_dead: str
+) -> None:
+    dispatch = {"max_message_bytes": 50_000, "after_dead": after_dead}
+    given = given.model_copy(update={"dispatch": given.dispatch.model_copy(update=dispatch)})
+    first = add(pg, "7", 1)
+    large = add(pg, "7", 2, payload=f'"{LONG}"')
+    behind = add(pg, "7", 3)
+    others = [add(pg, "8", version) for version in (1, 2, 3)]
+
+    with relaying(given) as relay:
+        settle(relay, lambda: states(pg)[first] == "SENT", "the wave sent")
+        relay.step()
+
+    assert states(pg) == {
+        first: "SENT",
+        large: "DEAD",
+        behind: "PENDING" if after_dead == "hold" else "SENT",
+        **dict.fromkeys(others, "SENT"),
+    }
+    assert versions(consume(given), "7") == ([1] if after_dead == "hold" else [1, 3])
+    assert pg.execute(
+        "SELECT error_class, attempts FROM msg_event WHERE event_id = %s", (large,)
+    ).fetchone() == ("TOO_LARGE", 0)
+
+
+@pytest.mark.covers("B28")
+def test_an_unknown_payload_version_dies_and_others_continue(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    unknown = add(pg, "7", 1, payload_version=2)
+    other = add(pg, "8", 1)
+
+    with relaying(given) as relay:
+        settle(relay, nothing_pending(pg), "both events settled")
+
+    assert states(pg) == {unknown: "DEAD", other: "SENT"}
+    assert [one.key for one in consume(given)] == ["8"]
+    row = pg.execute(
+        "SELECT error_class, last_error FROM msg_event WHERE event_id = %s", (unknown,)
+    ).fetchone()
+    assert row == ("CODEC_ERROR", "payload version 2 is not known")
+
+
+@pytest.mark.covers("B01", "B74", "R29")
+def test_what_the_broker_refuses_is_found_in_its_wave_and_holds_its_flight_only(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    set_topic(given, Target.MSG, "max.message.bytes", "20000")
+    rows = [(str(flid), version) for version in (1, 2, 3) for flid in range(1, 31)]
+    added = {row: add(pg, *row, payload='"x"') for row in rows}
+    bad = {added["7", 2], added["19", 1]}
+    pg.execute(
+        "UPDATE msg_event SET payload = %s WHERE event_id = ANY(%s)", (f'"{LONG}"', list(bad))
+    )
+
+    with relaying(given) as relay:
+        settle(relay, lambda: "DEAD" in states(pg).values(), "a refusal")
+        relay.step()
+
+    held = {added["7", 3], added["19", 2], added["19", 3]}
+    told = states(pg)
+    assert {event for event, state in told.items() if state == "DEAD"} == bad
+    assert {event for event, state in told.items() if state == "PENDING"} == held
+    seen = consume(given)
+    assert sorted(one.event_id for one in seen) == sorted(set(added.values()) - bad - held)
+    for flid in range(1, 31):
+        assert versions(seen, str(flid)) == {7: [1], 19: []}.get(flid, [1, 2, 3])
+    assert pg.execute(
+        "SELECT DISTINCT error_class, attempts FROM msg_event WHERE state = 'DEAD'"
+    ).fetchall() == [("TOO_LARGE", 1)]
+
+
+@pytest.mark.covers("B01", "B06", "B24")
+def test_refusals_are_counted_across_restarts_and_end_in_dead(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    set_topic(given, Target.MSG, "message.timestamp.before.max.ms", "0")
+    dispatch = given.dispatch.model_copy(
+        update={"max_attempts": 3, "ladder": (timedelta(microseconds=1),) * 2}
+    )
+    given = given.model_copy(update={"dispatch": dispatch})
+    first, behind = add(pg, "7", 1), add(pg, "7", 2)
+
+    def tries() -> list[tuple[Any, ...]]:
+        return pg.execute(
+            "SELECT attempts, state, error_class FROM msg_event ORDER BY event_id"
+        ).fetchall()
+
+    with relaying(given) as relay:
+        settle(relay, lambda: tries()[0][0] > 0, "a try")
+    assert tries()[0] == (1, "PENDING", "PROCESSING")
+    with relaying(given) as relay:
+        settle(relay, lambda: tries()[0][1] == "DEAD", "the limit")
+
+    assert tries() == [(3, "DEAD", "PROCESSING"), (0, "PENDING", None)]
+    assert consume(given) == []
+    assert states(pg) == {first: "DEAD", behind: "PENDING"}
+
+
+@pytest.mark.covers("B01", "B63")
+def test_a_refusal_that_passes_delays_its_flight_and_keeps_its_order(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    set_topic(given, Target.MSG, "message.timestamp.before.max.ms", "0")
+    ladder = (timedelta(microseconds=1),) * 7
+    given = given.model_copy(
+        update={"dispatch": given.dispatch.model_copy(update={"ladder": ladder})}
+    )
+    for version in (1, 2, 3):
+        add(pg, "7", version)
+
+    with relaying(given) as relay:
+        settle(relay, lambda: attempts(pg) > 0, "a refusal")
+        set_topic(given, Target.MSG, "message.timestamp.before.max.ms", str(2**62))
+        settle(relay, nothing_pending(pg), "all events sent")
+
+    assert versions(consume(given), "7") == [1, 2, 3]
+
+
+def attempts(pg: "psycopg.Connection[Any]") -> int:
+    row = pg.execute("SELECT max(attempts) FROM msg_event").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+@pytest.mark.covers("B75", "B12")
+def test_without_its_topic_an_event_waits_and_no_try_is_counted(
+    pg: "psycopg.Connection[Any]", pg_dsn: str, kafka_bootstrap: str, kafka_prefix: str
+) -> None:
+    given = settings(pg_dsn, kafka_bootstrap, kafka_prefix, produce_timeout=1)
+    event = add(pg, "7", 1)
+
+    with relaying(given) as relay:
+        until_away(relay.step, "does not exist")
+        assert states(pg) == {event: "PENDING"}
+        assert attempts(pg) == 0
+        make_topics(given)
+        settle(relay, nothing_pending(pg), "the event sent")
+
+    assert versions(consume(given), "7") == [1]
+
+
+@pytest.mark.covers("B75")
+def test_a_topic_made_anew_while_running_gets_what_waited(
+    pg: "psycopg.Connection[Any]", pg_dsn: str, kafka_bootstrap: str, kafka_prefix: str
+) -> None:
+    given = settings(pg_dsn, kafka_bootstrap, kafka_prefix, produce_timeout=1)
+    make_topics(given)
+    add(pg, "7", 1)
+    admin = AdminClient({"bootstrap.servers": kafka_bootstrap})
+    topic = topic_name(given.kafka, Target.MSG)
+
+    with relaying(given) as relay:
+        settle(relay, nothing_pending(pg), "the first event sent")
+        admin.delete_topics([topic])[topic].result(timeout=10)
+        until(lambda: topic not in admin.list_topics(timeout=5).topics, "the topic gone")
+        add(pg, "7", 2)
+        until_away(relay.step, "does not exist")
+        make_topics(given)
+        settle(relay, nothing_pending(pg), "the second event sent")
+
+    assert versions(consume(given), "7") == [2]
+
+
+@pytest.mark.covers("R13", "R29")
+def test_a_fenced_producer_makes_nothing_visible_and_marks_nothing(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    with leading(given) as leadership, relaying(given, leadership=leadership) as old:
+        settle(old, lambda: True, "the old producer ready")
+        with relaying(given, leadership=leadership) as new:
+            settle(new, lambda: True, "the new producer ready")
+            event = add(pg, "7", 1)
+
+            with pytest.raises(Away):
+                old.step()
+
+            assert states(pg) == {event: "PENDING"}
+            assert consume(given) == []
+
+
+@pytest.mark.covers("R13")
+def test_a_deposed_instance_marks_nothing_and_steps_down(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    from msgx.runtime.leadership import Standby
+
+    event = add(pg, "7", 1)
+    with leading(given) as leadership, relaying(given, leadership=leadership) as relay:
+        pg.execute("UPDATE service_term SET term = term + 1 WHERE service = 'dispatcher'")
+
+        def deposed() -> bool:
+            try:
+                relay.step()
+            except Standby:
+                return True
+            except Away:
+                return False
+            raise AssertionError("it went on")
+
+        until(deposed, "the end of the term noticed")
+        assert deposed()  # and not tried again under the old term
+        assert states(pg) == {event: "PENDING"}
+        assert not relay.flows
+
+    assert [one.event_id for one in consume(given)] == [event]
+
+
+@pytest.mark.covers("B11")
+def test_a_state_replaced_while_its_acknowledgement_is_on_the_way_is_sent_again(
+    pg: "psycopg.Connection[Any]", pg_dsn: str, given: Settings
+) -> None:
+    old = add(pg, "7", 4, target=Target.SCHD)
+    with relaying(given, Target.SCHD) as relay, psycopg.connect(pg_dsn) as holder:
+        holder.execute("SELECT FROM service_term WHERE service = 'dispatcher' FOR UPDATE")
+        marking = threading.Thread(
+            target=settle, args=(relay, lambda: True, "the first generation sent")
+        )
+        marking.start()
+        until(lambda: len(consume(given, Target.SCHD)) == 1, "the first generation committed")
+        pg.execute("UPDATE msg_event SET event_id = nextval('event_id_seq'), state_version = 5")
+        holder.commit()
+        marking.join()
+        assert list(states(pg).values()) == ["PENDING"]
+
+        settle(relay, nothing_pending(pg), "the second generation sent")
+
+    seen = consume(given, Target.SCHD)
+    assert [one.version for one in seen] == [4, 5]
+    assert [one.event_id for one in seen] == [old, *states(pg)]
+
+
+def until_away(step: Callable[[], object], reason: str) -> None:
+    """Step until the broker is said to be away for `reason`."""
+
+    def told() -> bool:
+        try:
+            step()
+        except Away as away:
+            assert away.rest is not None
+            return reason in away.text
+        return False
+
+    until(told, reason)
