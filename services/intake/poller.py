@@ -158,9 +158,9 @@ class Poller:
     def _tell(self, full: Round) -> None:
         """Warn of what a full round found, once for each change."""
         was_zero, was_returned = self._told
-        if full.zero_marks != was_zero:
+        if full.zero_marks.count and full.zero_marks != was_zero:
             _warn("zero dates as marks, taken as not processed", full.zero_marks)
-        if full.returned != was_returned:
+        if full.returned.count and full.returned != was_returned:
             _warn("confirmed marks are gone from the mailbox", full.returned)
         self._told = full.zero_marks, full.returned
 

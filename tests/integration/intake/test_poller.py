@@ -109,6 +109,27 @@ def test_a_restart_pages_through_a_thousand_unmarked_rows_to_the_next(
 
 
 @pytest.mark.covers("R10")
+def test_a_burst_larger_than_a_page_is_registered_by_the_fast_round_alone(
+    pg: Pg, pg_dsn: str, mailbox_url: str, adapter: Any, registered: Registered
+) -> None:
+    with polling(
+        pg_dsn,
+        mailbox_url,
+        lead(pg),
+        batch=10,
+        near_interval=NEVER,
+        full_scan_duty=HARDLY_EVER,
+    ) as poller:
+        catch_up(poller)
+        poller.step()  # the first near and full rounds beside it; the next are far away
+        land_many(adapter, range(1, 96))
+
+        catch_up(poller)
+
+    assert registered() == list(range(1, 96))
+
+
+@pytest.mark.covers("R10")
 def test_rows_marked_by_others_are_walked_past_in_bounded_pages(
     pg: Pg, pg_dsn: str, mailbox_url: str, adapter: Any, registered: Registered
 ) -> None:
@@ -182,7 +203,7 @@ def test_a_late_row_older_than_the_near_window_is_registered_within_one_full_sca
     assert late == (99,)
 
 
-@pytest.mark.covers("B54")
+@pytest.mark.covers("B54", "B50")
 def test_a_time_of_receipt_that_is_no_time_is_unknown(
     pg: Pg, pg_dsn: str, mailbox_url: str, adapter: Any
 ) -> None:
@@ -191,12 +212,13 @@ def test_a_time_of_receipt_that_is_no_time_is_unknown(
     land(adapter, 2)
     land(adapter, 3, date_received="0000-00-00 00:00:00")
     land(adapter, 4, date_received="2026-00-00 00:00:00")
+    land(adapter, 5, date_received=LOCAL_NOON.replace(year=2099))  # clocks need not agree
 
     with polling(pg_dsn, mailbox_url, lead(pg)) as poller:
         catch_up(poller)
 
     rows = pg.execute("SELECT msg_id, received_at FROM proc_state ORDER BY 1").fetchall()
-    assert rows == [(1, NOON), (2, None), (3, None), (4, None)]
+    assert rows == [(1, NOON), (2, None), (3, None), (4, None), (5, NOON.replace(year=2099))]
 
 
 @pytest.mark.covers("B54")
