@@ -3,6 +3,7 @@ pooled."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 import psycopg
 
@@ -13,11 +14,22 @@ from msgx.store.service_term import Deposed
 
 
 class Session:
-    """One connection of one loop. Not thread-safe: each loop has its own."""
+    """One connection of one loop. Not thread-safe: each loop has its own.
 
-    def __init__(self, database: Database, name: str) -> None:
+    `transaction_timeout` bounds how long a stopped process keeps what its transaction locked;
+    a fenced one keeps the term row, so the next instance waits for it (R13).
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        name: str,
+        *,
+        transaction_timeout: timedelta = timedelta(seconds=30),
+    ) -> None:
         self._database = database
         self._name = name
+        self._transaction_timeout = transaction_timeout
         self._conn: Connection | None = None
 
     @contextmanager
@@ -31,7 +43,11 @@ class Session:
             Fault: PostgreSQL refused a statement for good: a defect of ours.
         """
         if self._conn is None or self._conn.closed:
-            self._conn = connect(self._database, name=self._name)
+            self._conn = connect(
+                self._database,
+                name=self._name,
+                transaction_timeout_seconds=self._transaction_timeout.total_seconds(),
+            )
         try:
             yield self._conn
         except Deposed as deposed:

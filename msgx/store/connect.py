@@ -33,6 +33,7 @@ def connect(
     *,
     name: str,
     session_timeout_seconds: float | None = None,
+    transaction_timeout_seconds: float = 30.0,
     by_key: bool = False,
 ) -> Connection:
     """Open a connection for `name` (shown in pg_stat_activity).
@@ -41,7 +42,7 @@ def connect(
     and
     never scan a table. `session_timeout_seconds` makes the server end a session that says
     nothing for so long
-    (R13).
+    (R13), `transaction_timeout_seconds` one that does so inside a transaction.
 
     Raises:
         Away: the server does not answer, or refuses.
@@ -51,7 +52,9 @@ def connect(
         "timezone": "UTC",
         "statement_timeout": _milliseconds(database.statement_timeout.total_seconds()),
         "lock_timeout": _milliseconds(database.lock_timeout.total_seconds()),
-        "idle_in_transaction_session_timeout": _milliseconds(session_timeout_seconds or 30.0),
+        "idle_in_transaction_session_timeout": _milliseconds(
+            session_timeout_seconds or transaction_timeout_seconds
+        ),
     }
     if by_key:
         options |= {

@@ -48,7 +48,11 @@ class Relay:
         self._idle = idle
         self._stopping = stopping
         self._name = target.partition(":")[2]
-        self._session = Session(settings.database, f"dispatcher-{self._name}")
+        self._session = Session(
+            settings.database,
+            f"dispatcher-{self._name}",
+            transaction_timeout=settings.leadership.timeout,
+        )
         self._sender = Sender(settings, target)
         self._term: int | None = None  # of which the producer is
         self._fenced: int | None = None  # a term that was seen to be over
