@@ -27,10 +27,11 @@ def main() -> int:
     folder = None
     try:
         options = choices.read()
+        day = _day(options)
         with stopped_by_signals():
             folder = folders.scratch()
             with opened(folder, keep=options.keep, say=out.out) as stack:
-                agreed = _run(stack, options, out)
+                agreed = _run(stack, day, options, out)
         if options.keep:
             out.print(f"The data is kept: make up MSGX_LOCAL_FOLDER={folder} KEEP=1")
         return 0 if agreed else 1
@@ -42,9 +43,15 @@ def main() -> int:
         return 130
 
 
-def _run(stack: Stack, options: Options, out: Console) -> bool:
+def _day(options: Options) -> aodb.Day:
+    try:
+        return aodb.build_day(seed=options.seed, flights=options.flights)
+    except ValueError as fault:
+        raise CannotStart(f"There is no such day: {fault}.") from None
+
+
+def _run(stack: Stack, day: aodb.Day, options: Options, out: Console) -> bool:
     begun = clock.ticks()
-    day = aodb.build_day(seed=options.seed, flights=options.flights)
     installation = install(stack.endpoints)
     services = start(stack, installation)
     out.print(f"Database, mailbox, topics and {len(services.children)} services are ready.")

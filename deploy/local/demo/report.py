@@ -1,10 +1,12 @@
 """The summary: what became of the messages and the flights, and how fast."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import psycopg
+from confluent_kafka import KafkaException
 from rich.console import Console
 from rich.table import Table
 
@@ -12,6 +14,8 @@ from deploy.local.demo import views
 from deploy.local.demo.prepare import Installation
 from deploy.local.demo.services import Services
 from deploy.local.demo.watch import Play
+from deploy.local.faults import CannotStart
+from msgx.domain.failure import Away
 from tests.aodb import verify
 
 MOST_NAMED: Final = 20
@@ -42,9 +46,9 @@ def report(play: Play, installation: Installation, services: Services, out: Cons
     shown = views.shown(everything)
     seen = {
         "PostgreSQL": shown,
-        "Redis": views.redis(installation.redis_url),
-        "API": views.api(services.http),
-        "topic schd": views.topic(installation.kafka),
+        "Redis": _read("Redis", views.redis, installation.redis_url),
+        "API": _read("the API", views.api, services.http),
+        "topic schd": _read("topic schd", views.topic, installation.kafka),
     }
     out.print(_flights(seen, len(everything)))
     for name, view in seen.items():
@@ -61,6 +65,13 @@ def report(play: Play, installation: Installation, services: Services, out: Cons
     used = ", ".join(f"{name} {size} MB" for name, size in services.peak_megabytes().items())
     out.print(f"Most memory used: {used}.")
     return not faults
+
+
+def _read(name: str, view: Callable[[str], views.View], address: str) -> views.View:
+    try:
+        return view(address)
+    except (OSError, Away, KafkaException) as fault:
+        raise CannotStart(f"The flights could not be read from {name}: {fault}") from None
 
 
 def _messages(play: Play, rows: list[verify.Row]) -> Table:
@@ -82,6 +93,8 @@ def _speed(play: Play, installation: Installation, out: Console) -> None:
     latency = measure(play, installation)
     seconds = latency.last_finished - latency.first_landed
     count = len(play.day.messages)
+    if play.backlog:
+        out.print("Played as fast as possible, so a latency is mostly the wait in the queue.")
     out.print(
         f"End-to-end latency (commit of the mailbox row to terminal state): "
         f"p50 {latency.p50:.3f} s, p99 {latency.p99:.3f} s, most {latency.most:.3f} s."

@@ -32,17 +32,21 @@ class Play:
     """The day being written into the mailbox by a thread of its own."""
 
     day: aodb.Day
+    speed: float | None  # None: all at once, as fast as the mailbox takes it
     played: aodb.Played | None = None
     fault: Exception | None = None
     commits: list[tuple[int, float]] = field(
         default_factory=list
     )  # rows so far, at UTC seconds
 
-    def start(self, mailbox_url: str, speed: float | None) -> threading.Thread:
+    def start(self, mailbox_url: str) -> None:
         """Begin to play."""
-        thread = threading.Thread(target=self._run, args=(mailbox_url, speed), daemon=True)
-        thread.start()
-        return thread
+        threading.Thread(target=self._run, args=(mailbox_url,), daemon=True).start()
+
+    @property
+    def backlog(self) -> bool:
+        """Say whether the rows came faster than anything could process them."""
+        return self.speed is None
 
     @property
     def landed(self) -> int:
@@ -61,9 +65,11 @@ class Play:
             times[message.index] = at
         return times
 
-    def _run(self, mailbox_url: str, speed: float | None) -> None:
+    def _run(self, mailbox_url: str) -> None:
         try:
-            self.played = aodb.play(self.day, mailbox_url, speed=speed, on_landed=self._note)
+            self.played = aodb.play(
+                self.day, mailbox_url, speed=self.speed, on_landed=self._note
+            )
         except Exception as fault:  # noqa: BLE001 - told by the waiting thread
             self.fault = fault
 
@@ -87,7 +93,7 @@ def play_through(
     Raises:
         CannotStart: a process ended, or nothing has moved for too long.
     """
-    play = Play(day)
+    play = Play(day, speed_of(day, options))
     total = len(day.messages)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with (
@@ -97,7 +103,7 @@ def play_through(
         landed = progress.add_task("landed  ", total=total)
         finished = progress.add_task("finished", total=total)
         patience = _Patience(family, conn, play)
-        play.start(installation.mailbox_url, speed_of(day, options))
+        play.start(installation.mailbox_url)
         while play.played is None or _count(conn, COUNT_FINISHED) < total:
             done = _count(conn, COUNT_FINISHED)
             progress.update(landed, completed=play.landed)
