@@ -1,5 +1,5 @@
-"""Pages that must stay true: generated ones are fresh, the index of decisions is whole, links lead
-somewhere, and the first page names the two commands."""
+"""Pages that must stay true: generated ones are fresh, the index of decisions is whole, links
+lead somewhere, and the first page names the two commands."""
 
 import importlib
 import re

@@ -1,0 +1,54 @@
+"""The registry of fields and the tables of the migrations name the same columns."""
+
+import re
+
+import pytest
+
+from msgx.domain.fields import COLLECTIONS, MARKS, OCCURRING, ROUTE_TAGS, SCALARS, Collection
+from tests.architecture.sources import ROOT
+
+OWN = {
+    "flid",
+    "state",
+    "state_version",
+    "life",
+    "operation_day",
+    "last_msg_id",
+    "created_at",
+} | {"updated_at"}
+
+
+def _columns(table: str) -> set[str]:
+    sql = "".join(path.read_text("utf-8") for path in (ROOT / "migrations").glob("*.sql"))
+    found = re.search(
+        rf"CREATE TABLE {table} \((.*?)\n\)", re.sub(r"--[^\n]*", "", sql), re.DOTALL
+    )
+    assert found is not None, f"no table {table}"
+    return set(re.findall(r"\n    ([a-z_]+) ", found[1]))
+
+
+@pytest.mark.covers("G-FLOP-UNMAPPED")
+def test_every_scalar_and_mark_has_its_column_and_no_column_is_left_over() -> None:
+    tags = {field.tag.lower() for field in (*SCALARS, *MARKS)}
+
+    assert _columns("flight_schd") == tags | OWN
+
+
+@pytest.mark.covers("G-FLOP-UNMAPPED")
+@pytest.mark.parametrize("collection", COLLECTIONS, ids=lambda one: one.tag)
+def test_every_kept_part_of_a_collection_has_its_column(collection: Collection) -> None:
+    route = collection.tag in ROUTE_TAGS
+    kept = collection.kept or tuple(part.name for part in collection.parts)
+    parts = {"source_seq" if name == collection.sequence else name.lower() for name in kept}
+
+    columns = _columns("flight_route_point" if route else f"flight_{collection.tag.lower()}")
+
+    assert parts <= columns
+    if not route:
+        assert columns == parts | {"flid", "ordinal"}
+
+
+@pytest.mark.covers("R47")
+@pytest.mark.parametrize("tag", [field.tag for field in OCCURRING])
+def test_what_only_occurs_has_a_table_without_parts(tag: str) -> None:
+    assert _columns(f"flight_{tag.lower()}") == {"flid", "msg_id", "ordinal", "raw"}
