@@ -119,6 +119,7 @@ def down(folder: Path) -> int:
     """Stop the stack of `folder` and wait until nothing of it runs."""
     state = folders.read(folder)
     if not folders.running(state):
+        folders.sweep(folder)
         say(f"No local stack runs in {folder}.")
         return 0
     pid = state["launcher"]["pid"]

@@ -42,7 +42,7 @@ def scratch() -> Path:
     for old in _scratch_root().glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError, CannotStart):
             if old.stat().st_uid == os.getuid():
-                _sweep(old)
+                sweep(old)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_scratch_root()))
     folder.chmod(0o711)
     return folder
@@ -183,7 +183,8 @@ def _try_lock(descriptor: int) -> bool:
     return True
 
 
-def _sweep(old: Path) -> None:
+def sweep(old: Path) -> None:
+    """Remove a folder that a killed launcher left, unless it is kept or still in use."""
     if not (old / LOCK).exists() or (old / KEPT).exists():
         return
     with (old / LOCK).open("rb") as handle:

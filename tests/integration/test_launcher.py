@@ -103,6 +103,22 @@ def test_a_launcher_killed_while_it_prepares_leaves_nothing_and_the_next_one_sta
         assert endpoints.mysql.startswith("mysql://")
 
 
+def test_down_removes_what_a_killed_launcher_left(folder: Path) -> None:
+    launcher = start(folder, "redis")
+    until_up(launcher)
+    launcher.kill()
+    launcher.wait(LIMIT)
+    until_nothing_runs(folder)
+
+    said = subprocess.run(
+        [sys.executable, "-m", "deploy.local", "down", "--folder", str(folder)],
+        cwd=ROOT, text=True, capture_output=True, timeout=LIMIT, check=True,
+    )  # fmt: skip
+
+    assert said.stdout == f"No local stack runs in {folder}.\n"
+    assert not folder.exists()
+
+
 @pytest.mark.slow
 def test_a_server_that_fails_stops_the_others_and_is_named_with_its_log(folder: Path) -> None:
     with local.running(folder, servers=["postgres"], keep=True):
