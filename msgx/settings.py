@@ -124,6 +124,12 @@ class Pipeline(Group):
         return self
 
 
+class Dead(Group):
+    """Messages that died."""
+
+    keep_raw: bool = True  # keep their text, so that they stay repairable (R38)
+
+
 class Flop(Group):
     """Which groups of FLOP subtypes are processed (R21)."""
 
@@ -245,6 +251,7 @@ class AllSettings(ServiceSettings):
     airport: Airport = Airport()
     intake: Intake = Intake()
     pipeline: Pipeline = Pipeline()
+    dead: Dead = Dead()
     flop: Flop = Flop()
     schd: Schd = Schd()
     dispatch: Dispatch = Dispatch()

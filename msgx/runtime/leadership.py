@@ -53,7 +53,7 @@ class Leadership:
         """Return the session that leads; beat it, or try to take over.
 
         Raises:
-            Standby: another instance leads.
+            Standby: another instance leads, or the schema is too old for this code.
             Away: PostgreSQL does not answer.
         """
         try:
@@ -74,6 +74,9 @@ class Leadership:
                 self.term = service_term.take_over(self._conn, self.service, self.instance)
                 self._leads = True
                 log.info("leads", extra={"service": self.service, "term": self.term})
+        except migrate.MigrationRefused as refusal:
+            self.lose()
+            raise Standby(str(refusal)) from None
         except psycopg.OperationalError as error:
             self.lose()
             raise Away("the leading session of PostgreSQL was lost") from error

@@ -138,7 +138,8 @@ def _drive(loop: Loop, stop: threading.Event, status: Health) -> None:
             rest = loop.step()
         except (Away, Standby) as condition:
             if told != str(condition):  # said once, not at every turn
-                log.warning("waits", extra={"loop": loop.name, "reason": str(condition)})
+                level = logging.INFO if isinstance(condition, Standby) else logging.WARNING
+                log.log(level, "waits", extra={"loop": loop.name, "reason": str(condition)})
             told = str(condition)
             status.tell(loop.name, serving=False)
             rest = getattr(condition, "rest", None) or loop.backoff(faults)

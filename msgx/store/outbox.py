@@ -19,7 +19,8 @@ _ADD: Final = """
                                   msg_id, created_at, traceparent)
     SELECT target, partition_key, event_type, payload, state_version, %s, %s, %s
       FROM jsonb_to_recordset(%s::jsonb)
-           AS new (place integer, target text, partition_key text, event_type text, payload text,
+           AS new (place integer, target text, partition_key text, event_type text, payload
+           text,
                    state_version bigint)
      ORDER BY place
         ON CONFLICT (partition_key) WHERE target = 'KAFKA:schd' DO UPDATE

@@ -76,11 +76,14 @@ _FAIL: Final = """
        AND state = ANY(%(sources)s)
  RETURNING msg_id
 """
+# A long outage is told by its first tries and by infra_attempts, not by a row every two
+# seconds.
 _ATTEMPT: Final = """
     INSERT INTO proc_attempt (msg_id, attempt, at, error_class, error, trace_id)
     SELECT %(msg_id)s, attempts + infra_attempts, msgx_now(), %(error_class)s, %(error)s,
            split_part(traceparent, '-', 2)
-      FROM proc_state WHERE msg_id = %(msg_id)s
+      FROM proc_state
+     WHERE msg_id = %(msg_id)s AND (infra_attempts <= 100 OR error_class <> 'INFRA')
         ON CONFLICT DO NOTHING
 """
 

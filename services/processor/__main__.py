@@ -2,8 +2,10 @@
 services.processor`."""
 
 from contextlib import ExitStack, closing
+from functools import partial
 
 from msgx.codec.decode import Decoder
+from msgx.domain.backoff import doubling
 from msgx.mailbox.inbox import Mailbox
 from msgx.projection.write import Projection
 from msgx.runtime.leadership import Leadership
@@ -29,6 +31,13 @@ def main() -> int:
     decoder = Decoder(
         zone=airport.zone, groups=settings.flop.groups, max_bytes=settings.max_message_bytes
     )
+    try:
+        mailbox = Mailbox(settings.mailbox)
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
+    backoff = partial(
+        doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
+    )
     leadership = Leadership(
         settings.database, settings.leadership, Service.PROCESSOR, by_key=True
     )
@@ -41,7 +50,7 @@ def main() -> int:
         fetcher = stack.enter_context(
             closing(
                 Fetcher(
-                    Mailbox(settings.mailbox),
+                    mailbox,
                     Session(settings.database, "processor-fetch"),
                     decoder,
                     settings.pipeline.prefetch,
@@ -57,13 +66,14 @@ def main() -> int:
                 Snapshots(airport, settings.schd),
                 projector,
                 settings.pipeline,
+                keep_raw=settings.dead.keep_raw,
             ),
             projector,
             settings.pipeline,
         )
         return run(
             "processor",
-            [Loop("pump", pump.step)],
+            [Loop("pump", pump.step, backoff)],
             settings.control,
             ready=lambda: leadership.leads,
         )

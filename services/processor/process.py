@@ -50,8 +50,15 @@ class Processor:
     """Takes heads to their end on the session that leads. One thread, one message at a time."""
 
     def __init__(
-        self, effects: Effects, snapshots: Snapshots, projector: Projector, pipeline: Pipeline
+        self,
+        effects: Effects,
+        snapshots: Snapshots,
+        projector: Projector,
+        pipeline: Pipeline,
+        *,
+        keep_raw: bool = True,
     ) -> None:
+        self._keep_raw = keep_raw
         self._effects = effects
         self._snapshots = snapshots
         self._projector = projector
@@ -118,7 +125,7 @@ class Processor:
             if isinstance(message, Message) and message.unmapped:
                 unmapped_field.count(conn, fetched.msg_id, message.meta, message.unmapped)
             if outcome.error_class is not None:
-                dead_letter.keep(conn, fetched.msg_id, fetched.raw)
+                dead_letter.keep(conn, fetched.msg_id, fetched.raw if self._keep_raw else None)
         log.info("finished", extra={"msg_id": fetched.msg_id, "by": outcome.trigger.value})
 
     def _fail(self, conn: Connection, fetched: Fetched, failure: Fault, term: int) -> Progress:

@@ -12,8 +12,9 @@ from msgx.runtime.session import Session
 from msgx.settings import Pipeline
 from msgx.store import listen, proc_state, service_term
 from msgx.store.connect import Connection
+from msgx.store.proc_state import Head
 from msgx.store.service_term import Deposed
-from services.processor.fetch import Fetcher
+from services.processor.fetch import Fetched, Fetcher
 from services.processor.process import Processor, Progress
 from services.processor.project import Projector
 
@@ -57,25 +58,36 @@ class Pump:
             raise Away("the leading session of PostgreSQL was lost") from error
 
     def _step(self, conn: Connection, term: int) -> timedelta:
-        if not self._projector.complete(term=term):
-            self._rebuild(conn, term)
         head = proc_state.head(conn)
-        if head is None:
-            return self._listen()
-        if head.wait > _AT_ONCE:
-            return min(head.wait, self._pipeline.idle_interval)
-        for fetched in self._fetcher.window(head.msg_id):
+        if head is None or head.wait > _AT_ONCE:
+            self._keep_complete(conn, term)
+            return self._listen() if head is None else self._rest(head)
+        for fetched in self._window(conn, head.msg_id, term):
             if self._processor.process(conn, fetched, term) is not Progress.FINISHED:
                 break
         return _AT_ONCE
 
-    def _rebuild(self, conn: Connection, term: int) -> None:
+    def _window(self, conn: Connection, first: int, term: int) -> list[Fetched]:
+        """Return the window of heads; a server that is away is a failure of the head (R04)."""
+        try:
+            self._keep_complete(conn, term)
+            return self._fetcher.window(first)
+        except Away as away:
+            return [Fetched(first, None, away)]
+
+    def _keep_complete(self, conn: Connection, term: int) -> None:
+        """Rebuild the projection if Redis lost it."""
+        if self._projector.complete(term=term):
+            return
         conn.execute(service_term.LOCK_PIPELINE)
         try:
             self._projector.rebuild(conn, term=term)
         finally:
             if not conn.closed:
                 conn.execute(service_term.UNLOCK_PIPELINE)
+
+    def _rest(self, head: Head) -> timedelta:
+        return min(head.wait, self._pipeline.idle_interval)
 
     def _listen(self) -> timedelta:
         """Wait for a registration, at most the idle interval: polling alone is enough."""

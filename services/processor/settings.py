@@ -2,6 +2,7 @@
 
 from msgx.settings import (
     Airport,
+    Dead,
     Flop,
     Mailbox,
     Pipeline,
@@ -19,6 +20,7 @@ class ProcessorSettings(ServiceSettings):
     redis: Redis
     airport: Airport = Airport()
     pipeline: Pipeline = Pipeline()
+    dead: Dead = Dead()
     flop: Flop = Flop()
     schd: Schd = Schd()
     projection: Projection = Projection()
