@@ -1,0 +1,329 @@
+"""The processor for tests: its pump by hand, on real servers, wired as the service wires it."""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+import psycopg
+import redis
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import dict_row
+from pydantic import SecretStr
+
+from msgx.codec.decode import Decoder
+from msgx.domain.flight import Flight, Sharer, from_journal, render
+from msgx.mailbox.inbox import Mailbox
+from msgx.projection.keys import Keys, keys
+from msgx.projection.write import Projection
+from msgx.runtime.leadership import Leadership
+from msgx.runtime.session import Session
+from msgx.settings import Leadership as LeadershipSettings
+from msgx.settings import Mailbox as MailboxSettings
+from msgx.settings import Pipeline, Schd
+from msgx.settings import Projection as ProjectionSettings
+from msgx.store import flight_journal
+from msgx.store.service_term import Service
+from services.processor.decide.settle import mafl
+from services.processor.effect import Airport, Effects
+from services.processor.examine import read_world
+from services.processor.fetch import Fetcher
+from services.processor.process import Processor
+from services.processor.project import Projector
+from services.processor.pump import Pump
+from services.processor.settings import ProcessorSettings
+from services.processor.snapshot import Snapshots
+from tests.support.servers import mysql
+
+FEW_STEPS: Final = 400
+SOON: Final = timedelta(milliseconds=5)
+EVERY_STEP: Final = timedelta(microseconds=1)
+
+_REGISTER: Final = """
+    INSERT INTO proc_state (msg_id, enqueued_at, updated_at)
+    VALUES (%s, msgx_now(), msgx_now())
+"""
+_IS_DUE: Final = """
+    SELECT COALESCE((SELECT COALESCE(next_attempt_at, '-infinity') <= msgx_now()
+                       FROM proc_state WHERE state IN ('PENDING', 'FAILED')
+                      ORDER BY msg_id LIMIT 1), false)
+"""
+
+
+_REAL_TIME: Final = """
+    CREATE OR REPLACE FUNCTION msgx_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
+        AS 'SELECT now()'
+"""
+_TABLES: Final = """
+    SELECT tablename FROM pg_tables
+     WHERE schemaname = 'public' AND tablename NOT IN ('schema_version', 'service_term')
+     ORDER BY tablename = 'flight_schd', tablename
+"""
+
+
+def ours(dsn: str) -> str:
+    """Return the connection string of the role that the service runs as."""
+    return make_conninfo(dsn, user="msgx_processor")
+
+
+def settings(
+    places: "Places",
+    *,
+    database: dict[str, Any] | None = None,
+    pipeline: dict[str, Any] | None = None,
+    schd: dict[str, Any] | None = None,
+    epoch_check: timedelta = EVERY_STEP,
+    redis_url: str | None = None,
+    redis_timeout: timedelta = timedelta(seconds=2),
+) -> ProcessorSettings:
+    """Return production settings with a short rest, as the service's own role."""
+    return ProcessorSettings(
+        environment="test",
+        database={"dsn": SecretStr(ours(places.dsn)), **(database or {})},
+        mailbox=MailboxSettings(url=SecretStr(places.mailbox)),
+        redis={"url": SecretStr(redis_url or places.redis), "timeout": redis_timeout},
+        leadership=LeadershipSettings(),
+        pipeline=Pipeline(**{"idle_interval": SOON, **(pipeline or {})}),
+        schd=Schd(**(schd or {})),
+        projection=ProjectionSettings(epoch_check=epoch_check),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where a line keeps everything."""
+
+    dsn: str  # as the owner
+    mailbox: str
+    redis: str
+
+
+def clear(places: Places) -> None:
+    """Empty every table and key, and set the clock right again."""
+    with psycopg.connect(places.dsn, autocommit=True) as pg, pg.transaction():
+        pg.execute(_REAL_TIME)
+        for (name,) in pg.execute(_TABLES).fetchall():
+            pg.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(name)))
+    with closing(mysql.connect(places.mailbox)) as mailbox, mailbox.cursor() as cursor:
+        cursor.execute("DELETE FROM CMINMSGS")
+    with closing(redis.Redis.from_url(places.redis, socket_timeout=5)) as own:
+        own.flushdb()
+
+
+class Worker:
+    """One instance of the processor whose steps the test makes."""
+
+    def __init__(self, given: ProcessorSettings, resources: ExitStack) -> None:
+        airport = Airport(zone=given.airport.zone, day_cut=given.airport.day_cut)
+        self.airport = airport
+        self.leadership = Leadership(
+            given.database, given.leadership, Service.PROCESSOR, by_key=True
+        )
+        resources.callback(self.leadership.lose)
+        self.projection = resources.enter_context(closing(Projection(given.redis)))
+        self.projector = Projector(
+            self.projection, airport.zone, given.projection.epoch_check.total_seconds()
+        )
+        decoder = Decoder(
+            zone=airport.zone, groups=given.flop.groups, max_bytes=given.max_message_bytes
+        )
+        self.fetcher = resources.enter_context(
+            closing(
+                Fetcher(
+                    Mailbox(given.mailbox),
+                    Session(given.database, "processor-fetch"),
+                    decoder,
+                    given.pipeline.prefetch,
+                )
+            )
+        )
+        self.processor = Processor(
+            Effects(self.projector, airport),
+            Snapshots(airport, given.schd),
+            self.projector,
+            given.pipeline,
+        )
+        self.pump = Pump(
+            self.leadership,
+            resources.enter_context(closing(Session(given.database, "processor-ears"))),
+            self.fetcher,
+            self.processor,
+            self.projector,
+            given.pipeline,
+        )
+
+    def step(self) -> timedelta:
+        """Do one unit of work."""
+        return self.pump.step()
+
+
+class Line:
+    """A mailbox, a queue, a processor and everything that it writes."""
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self._resources = ExitStack()
+        self.pg = self._resources.enter_context(psycopg.connect(places.dsn, autocommit=True))
+        self.upstream = self._resources.enter_context(closing(mysql.connect(places.mailbox)))
+        self.redis: Any = self._resources.enter_context(
+            closing(redis.Redis.from_url(places.redis, decode_responses=True, socket_timeout=9))
+        )
+        self._next = 1
+        self.worker = self.start()
+
+    def start(self, **options: Any) -> Worker:
+        """Start an instance of the processor; the newest one is stepped by `run`."""
+        self.worker = Worker(settings(self.places, **options), self._resources)
+        return self.worker
+
+    def restart(self, **options: Any) -> Worker:
+        """Lose the session as a killed process does, and start anew."""
+        self.worker.leadership.lose()
+        return self.start(**options)
+
+    def close(self) -> None:
+        """Close everything."""
+        self._resources.close()
+
+    def land(self, text: str, *, msg_id: int | None = None) -> int:
+        """Put a message into the mailbox and register it."""
+        number = self._next if msg_id is None else msg_id
+        self._next = max(self._next, number + 1)
+        with self.upstream.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO CMINMSGS (CMINMSGS_ID, CMINMSGS_CLOB_MSG) VALUES (%s, %s)",
+                (number, text),
+            )
+        self.register(number)
+        return number
+
+    def register(self, msg_id: int) -> None:
+        """Register a message, whether the mailbox has it or not."""
+        self.pg.execute(_REGISTER, (msg_id,))
+
+    def forget(self, msg_id: int) -> None:
+        """Delete the mailbox row."""
+        with self.upstream.cursor() as cursor:
+            cursor.execute("DELETE FROM CMINMSGS WHERE CMINMSGS_ID = %s", (msg_id,))
+
+    def run(self, *texts: str) -> list[int]:
+        """Land the texts, work until no head is due, and return their ids."""
+        ids = [self.land(text) for text in texts]
+        for _ in range(FEW_STEPS):
+            self.worker.step()
+            if not self.is_due():
+                return ids
+        raise AssertionError(f"still busy after {FEW_STEPS} steps")
+
+    def is_due(self) -> bool:
+        """Tell whether a head is due."""
+        return bool(self.one(_IS_DUE))
+
+    def one(self, statement: str, *values: object) -> Any:
+        """Return the one value of a query."""
+        row = self.pg.execute(statement, values).fetchone()
+        assert row is not None
+        return row[0]
+
+    def rows(self, statement: str, *values: object) -> list[dict[str, Any]]:
+        """Return rows by name."""
+        with self.pg.cursor(row_factory=dict_row) as cursor:
+            return cursor.execute(statement, values).fetchall()
+
+    def row(self, msg_id: int) -> dict[str, Any]:
+        """Return the record of a message."""
+        (row,) = self.rows("SELECT * FROM proc_state WHERE msg_id = %s", msg_id)
+        return row
+
+    def end(self, msg_id: int) -> tuple[str, str | None, str | None]:
+        """Return state, class and reason of a message."""
+        row = self.row(msg_id)
+        return row["state"], row["error_class"], row["last_error"]
+
+    def events(self, target: str = "KAFKA:msg") -> list[dict[str, Any]]:
+        """Return the events of a topic in their order."""
+        return self.rows("SELECT * FROM msg_event WHERE target = %s ORDER BY event_id", target)
+
+    def flight(self, flid: str = "1") -> Flight:
+        """Return a stored flight."""
+        return read_world(self.pg, [flid]).flights[flid]
+
+    def flids(self) -> list[str]:
+        """Return every FLID that is stored."""
+        return [row["flid"] for row in self.rows("SELECT flid FROM flight_schd ORDER BY flid")]
+
+    @property
+    def keys(self) -> Keys:
+        """The names in Redis."""
+        return keys(settings(self.places).redis)
+
+    def shown(self) -> dict[str, Any]:
+        """Return what Redis shows, by FLID."""
+        return {
+            flid: json.loads(text)
+            for flid, text in self.redis.hgetall(self.keys.flights).items()
+        }
+
+    def versions(self) -> dict[str, int]:
+        """Return the versions that Redis remembers."""
+        return {flid: int(v) for flid, v in self.redis.hgetall(self.keys.versions).items()}
+
+    def agree(self) -> None:
+        """Assert that journal, tables, Redis and latest states say the same (INV-24, R12)."""
+        world = read_world(self.pg, self.flids())
+        views = {
+            flid: render(one, mafl(world, one), self.worker.airport.zone)
+            for flid, one in world.flights.items()
+            if one.shown
+        }
+        assert self.shown() == views
+        latest = {row["partition_key"]: row for row in self.events("KAFKA:schd")}
+        told = {
+            flid: json.loads(row["payload"]) for flid, row in latest.items() if row["payload"]
+        }
+        assert told == views
+        for flid, one in world.flights.items():
+            values, sharers = self._folded(flid)
+            assert values == _facts(one), flid
+            if one.shown:
+                assert sharers == mafl(world, one), flid
+
+    def _folded(self, flid: str) -> tuple[dict[str, Any], tuple[Sharer, ...]]:
+        state: dict[str, Any] = {}
+        entries = flight_journal.history(self.pg, flid)
+        assert [entry.state_version for entry in entries] == list(range(1, len(entries) + 1))
+        for entry in entries:
+            for name, (before, after) in entry.changes.items():
+                assert state.get(name, [] if name == "MAFL" else None) == before, (flid, name)
+                state[name] = after
+            if state["STATE"] != "ACTIVE" or state.get("MAID") not in (None, flid):
+                state.pop("MAFL", None)  # derived: it goes with the view
+        shared = state.pop("MAFL", [])
+        facts = {name: state.pop(name, None) for name in ("STATE", "OPERATION_DAY")}
+        values = {
+            tag: from_journal(tag, form) for tag, form in state.items() if form is not None
+        }
+        return (
+            {**facts, "VERSION": len(entries), **values},
+            tuple(Sharer(one["FLID"], one["FLNO"]) for one in shared),
+        )
+
+
+def _facts(one: Flight) -> dict[str, Any]:
+    day = None if one.operation_day is None else one.operation_day.isoformat()
+    return {
+        "STATE": one.state.value,
+        "OPERATION_DAY": day,
+        "VERSION": one.state_version,
+        **one.values,
+    }
+
+
+@contextmanager
+def lining(places: Places) -> Iterator[Line]:
+    """Yield a line whose steps the test makes."""
+    with closing(Line(places)) as line:
+        yield line
