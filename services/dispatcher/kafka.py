@@ -82,9 +82,12 @@ class Sender:
             "allow.auto.create.topics": False,
             "reconnect.backoff.max.ms": 1000,
             "retry.backoff.ms": 20,
+            "error_cb": self._on_error,
+            "log_level": 2,  # each failed connection is a line of the level above
         }
         self._producer: Producer | None = None
         self._ready = False
+        self._told: set[str] = set()  # errors since the last time it was well
 
     def open(self) -> bool:
         """Make the producer ready and fence every older one of its id; return whether it is a
@@ -107,6 +110,7 @@ class Sender:
                 self.close()
             raise Away(f"Kafka does not give us a producer: {error.name()}") from raised
         self._ready = True
+        self._told.clear()
         log.info("producer ready", extra={"transactional_id": self.transactional_id})
         return True
 
@@ -194,6 +198,12 @@ class Sender:
         except KafkaException:
             return False
         return found.error is not None and found.error.code() in UNKNOWN
+
+    def _on_error(self, error: KafkaError) -> None:
+        """Say each kind of client error once (B12)."""
+        if error.name() not in self._told:
+            self._told.add(error.name())
+            log.warning("kafka client", extra={"code": error.name(), "why": error.str()})
 
     def close(self) -> None:
         """Drop the producer: what it still holds is not sent.

@@ -97,6 +97,7 @@ class Relay:
             if events:
                 with self._patience():
                     self._deliver(conn, events)
+        self._failures = 0
         size = sum(event.size for event in events)
         full = len(events) == self._limit or size >= self._wave_bytes
         return timedelta() if full else self._idle()
@@ -238,7 +239,6 @@ class Relay:
                 pipeline.infra_backoff, pipeline.infra_backoff_limit, self._failures
             )
             raise
-        self._failures = 0
 
     def _look_at_the_topic(self) -> None:
         kafka, dispatch = self._settings.kafka, self._settings.dispatch
