@@ -26,10 +26,12 @@ class Session:
         name: str,
         *,
         transaction_timeout: timedelta = timedelta(seconds=30),
+        by_key: bool = False,
     ) -> None:
         self._database = database
         self._name = name
         self._transaction_timeout = transaction_timeout
+        self._by_key = by_key
         self._conn: Connection | None = None
 
     @contextmanager
@@ -47,6 +49,7 @@ class Session:
                 self._database,
                 name=self._name,
                 transaction_timeout_seconds=self._transaction_timeout.total_seconds(),
+                by_key=self._by_key,
             )
         try:
             yield self._conn

@@ -52,6 +52,7 @@ class Relay:
             settings.database,
             f"dispatcher-{self._name}",
             transaction_timeout=settings.leadership.timeout,
+            by_key=True,
         )
         self._sender = Sender(settings, target)
         self._term: int | None = None  # of which the producer is

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 import pytest
@@ -138,9 +138,10 @@ def test_a_wave_ends_where_its_payloads_are_too_much_to_hold(
 
 @pytest.mark.covers("B23", "R29")
 @pytest.mark.parametrize("analysed", [False, True])
+@pytest.mark.parametrize("plan", ["force_custom_plan", "force_generic_plan"])
 @pytest.mark.parametrize("target", list(Target))
 def test_the_claim_touches_no_sent_or_dead_row(
-    pg: "psycopg.Connection[Any]", conn: Connection, analysed: bool, target: Target
+    pg: "psycopg.Connection[Any]", conn: Connection, analysed: bool, plan: str, target: Target
 ) -> None:
     fill(pg, 20_000, flid=None, state="SENT")
     fill(pg, 10_000, flid=None, state="DEAD")
@@ -148,16 +149,19 @@ def test_the_claim_touches_no_sent_or_dead_row(
         add(pg, f"9{flid:08}", 1, target=target)
     if analysed:
         pg.execute("ANALYZE msg_event")
-    given = {"target": target, "limit": 500, "max_bytes": 1000, "wave_bytes": 1_000_000}
+    parameters = ("target", "max_bytes", "limit", "wave_bytes", "hold")
+    numbered = {name: f"${number}" for number, name in enumerate(parameters, start=1)}
+    claimed = delivery._CLAIM.replace("%(", "{").replace(")s", "}").format(**numbered)
 
-    with psycopg.ClientCursor(conn) as cursor:
-        cursor.execute(
-            "EXPLAIN (ANALYZE, FORMAT JSON) " + delivery._CLAIM, {**given, "hold": True}
-        )
-        row = cursor.fetchone()
+    conn.execute("SELECT set_config('plan_cache_mode', %s, false)", (plan,))
+    conn.execute(f"PREPARE claim (text, int, int, int, bool) AS {claimed}".encode())
+    row = conn.execute(
+        "EXPLAIN (ANALYZE, FORMAT JSON)"
+        f" EXECUTE claim ('{target}', 1000, 500, 1000000, true)".encode()
+    ).fetchone()
 
     assert row is not None
-    scans = [node for node in nodes(row[0][0]["Plan"]) if "Relation Name" in node]
+    scans = [node for node in nodes(cast("Any", row[0])[0]["Plan"]) if "Relation Name" in node]
     assert {node["Node Type"] for node in scans} <= {
         "Index Scan",
         "Index Only Scan",
