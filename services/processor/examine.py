@@ -8,8 +8,8 @@ what follows is committed; a redo finds its own binding (INV-9, R57).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from psycopg import Cursor
 
@@ -23,9 +23,12 @@ from msgx.store.proc_state import Head
 from services.processor.decide.world import Floor, World
 from services.processor.fetch import Fetched
 
+_AT_ONCE: Final = timedelta()
+
 
 class NotHead(RuntimeError):
-    """Another message is the head now: a late lower id was registered (INV-3, B13)."""
+    """Another message is the head now: a late lower id was registered (INV-3, B13); or it is not
+    due."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,8 @@ def examine(conn: Connection, fetched: Fetched, term: int) -> Situation:
     begun = attempt.begun(beginning, term)
     if begun.head is None or begun.head.msg_id != fetched.msg_id:
         raise NotHead(f"message {fetched.msg_id} is not the head")
+    if begun.head.wait > _AT_ONCE:  # it failed before the late one that was just done (B24)
+        raise NotHead(f"message {fetched.msg_id} is not due yet")
     if message is None:
         return Situation(now=begun.now, head=begun.head)
     holder, digest = binding.fetchone() or (None, None)
