@@ -75,6 +75,7 @@ def settings(
     database: dict[str, Any] | None = None,
     pipeline: dict[str, Any] | None = None,
     schd: dict[str, Any] | None = None,
+    mailbox_url: str | None = None,
     epoch_check: timedelta = EVERY_STEP,
     redis_url: str | None = None,
     redis_timeout: timedelta = timedelta(seconds=2),
@@ -83,7 +84,7 @@ def settings(
     return ProcessorSettings(
         environment="test",
         database={"dsn": SecretStr(ours(places.dsn)), **(database or {})},
-        mailbox=MailboxSettings(url=SecretStr(places.mailbox)),
+        mailbox=MailboxSettings(url=SecretStr(mailbox_url or places.mailbox)),
         redis={"url": SecretStr(redis_url or places.redis), "timeout": redis_timeout},
         leadership=LeadershipSettings(),
         pipeline=Pipeline(**{"idle_interval": SOON, **(pipeline or {})}),
@@ -327,3 +328,26 @@ def lining(places: Places) -> Iterator[Line]:
     """Yield a line whose steps the test makes."""
     with closing(Line(places)) as line:
         yield line
+
+
+@contextmanager
+def refusing(
+    line: Line, flid: str, *, table: str = "flight_schd", kill: bool = False
+) -> Iterator[None]:
+    """Let PostgreSQL refuse every write of one flight, or end the session that makes it."""
+    act = (
+        "PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(5)"
+        if kill
+        else "RAISE EXCEPTION 'refused by the test'"
+    )
+    line.pg.execute(
+        f"CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        f" IF NEW.flid = '{flid}' THEN {act}; END IF; RETURN NEW; END $$"
+    )
+    line.pg.execute(
+        f"CREATE TRIGGER refuse BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION refuse()"
+    )
+    try:
+        yield
+    finally:
+        line.pg.execute("DROP FUNCTION refuse CASCADE")
