@@ -175,6 +175,17 @@ class Line:
         self._next = 1
         self.worker = self.start()
 
+    def empty(self) -> None:
+        """Begin anew on empty tables."""
+        self.worker.leadership.lose()
+        clear(self.places)
+        self._next = 1
+        self.start()
+
+    def release_head(self) -> None:
+        """Make the head due now."""
+        self.pg.execute("UPDATE proc_state SET next_attempt_at = NULL WHERE state = 'FAILED'")
+
     def start(self, **options: Any) -> Worker:
         """Start an instance of the processor; the newest one is stepped by `run`."""
         self.worker = Worker(settings(self.places, **options), self._resources)
