@@ -55,7 +55,9 @@ def test_check_tells_a_stale_page_and_writes_nothing(
 
 
 def test_the_first_page_begins_with_the_two_commands() -> None:
-    commands = re.findall(r"^\$ (make \w+)", (ROOT / "README.md").read_text("utf-8"), re.M)
+    commands = re.findall(
+        r"^\$ (make \w+)", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE
+    )
 
     assert commands[:2] == ["make demo", "make test"]
 
