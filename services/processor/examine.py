@@ -27,8 +27,8 @@ _AT_ONCE: Final = timedelta()
 
 
 class NotHead(RuntimeError):
-    """Another message is the head now, since a late lower id was registered (INV-3, B13); or the
-    head is not due."""
+    """Another message is the head now, since a late lower id was registered (INV-3, B13), or
+    the head is not due."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
