@@ -186,8 +186,9 @@ def test_a_server_that_refuses_or_does_not_answer_is_away(
 ) -> None:
     with (
         writer(own_redis_url, seconds=0.5) as projection,
-        closing(redis.Redis.from_url(own_redis_url, decode_responses=True)) as server,
+        closing(redis.Redis.from_url(own_redis_url, decode_responses=True)) as client,
     ):
+        server: Any = client
         projection.replace([], {}, term=1)
         match state:
             case "replica":
