@@ -32,7 +32,8 @@ def pages() -> dict[str, str]:
     """Return the page.
 
     Raises:
-        SystemExit: an invariant is neither covered nor a known gap.
+        SystemExit: an invariant is neither covered nor a known gap, or a test covers one that
+        there is not.
     """
     listed = tomllib.loads((ROOT / LIST).read_text(encoding="utf-8"))
     invariants, needs, gaps = (listed[name] for name in ("invariants", "requirements", "gaps"))

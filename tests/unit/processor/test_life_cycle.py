@@ -17,7 +17,7 @@ from msgx.domain.processing import (
 )
 
 
-@pytest.mark.covers("INV-5", "R35")
+@pytest.mark.covers("INV-6", "R35")
 @given(st.sampled_from(sorted(TERMINAL)), st.lists(st.sampled_from(Trigger), max_size=6))
 def test_only_a_replay_leaves_a_terminal_state(
     state: ProcState, triggers: list[Trigger]
