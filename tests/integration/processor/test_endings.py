@@ -78,7 +78,7 @@ def test_deleting_what_is_not_there_succeeds_without_an_event(line: Line, flid: 
     assert line.events() == before
 
 
-@pytest.mark.covers("US-03", "B25", "R46", "R38", "INV-19")
+@pytest.mark.covers("US-03", "B25", "R46", "R38", "INV-19", "INV-30")
 @pytest.mark.parametrize(
     ("text", "error_class"),
     [
