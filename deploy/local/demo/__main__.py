@@ -71,7 +71,7 @@ def _say_where(
     out.print("Where to look next:")
     for name, text in (
         ("flights", f"{services.http}/all/flights"),
-        ("API", f"{services.http}/docs"),
+        ("API", f"{services.http}/openapi.json"),
         ("PostgreSQL", installation.database_url()),
         ("mailbox", installation.mailbox_url),
         ("Redis", installation.redis_url),
