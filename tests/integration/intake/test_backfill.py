@@ -160,7 +160,7 @@ def test_rows_that_always_fail_take_turns_with_the_healthy_ones(
     assert confirmed(pg) == list(range(1, 27))
 
 
-@pytest.mark.covers("R04", "B12")
+@pytest.mark.covers("R04", "B12", "INV-16", "US-10")
 def test_a_mailbox_that_is_away_postpones_longer_each_time_and_gives_up_only_after_r(
     pg: Pg, pg_dsn: str, mailbox_url: str, adapter: Any
 ) -> None:

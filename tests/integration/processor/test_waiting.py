@@ -76,7 +76,7 @@ def test_exhausted_keeps_the_first_and_the_last_class(line: Line) -> None:
     assert [one["error_class"] for one in classes] == ["INFRA", *["PROCESSING"] * 5]
 
 
-@pytest.mark.covers("R04", "INV-23", "INV-3", "B91", "R06")
+@pytest.mark.covers("R04", "INV-17b", "INV-23", "INV-3", "B91", "R06")
 def test_redis_away_after_the_commit_keeps_the_head_and_consumes_no_attempt(
     line: Line,
 ) -> None:
