@@ -60,7 +60,7 @@ def set_topic(given: Settings, target: Target, name: str, value: str) -> None:
     )
 
 
-@pytest.mark.covers("B03", "R29", "INV-10")
+@pytest.mark.covers("B03", "R29", "INV-10", "US-08")
 def test_versions_of_a_flight_strictly_increase_and_nothing_is_missing(
     pg: "psycopg.Connection[Any]", given: Settings
 ) -> None:

@@ -51,7 +51,7 @@ def registered(pg: Pg) -> Registered:
     return lambda: [row[0] for row in pg.execute(query).fetchall()]
 
 
-@pytest.mark.covers("INV-2b", "R11", "R36")
+@pytest.mark.covers("INV-2b", "R11", "R36", "US-01")
 def test_a_backlog_is_registered_in_order_and_once(
     pg: Pg, pg_dsn: str, mailbox_url: str, adapter: Any, registered: Registered
 ) -> None:

@@ -74,7 +74,7 @@ def test_a_change_says_what_changed_and_the_state_says_all(line: Line) -> None:
     assert latest(line)["event_id"] > ids[-1]
 
 
-@pytest.mark.covers("R61", "INV-21", "R31")
+@pytest.mark.covers("R61", "INV-21", "R31", "US-06")
 def test_a_deletion_is_a_null_on_both_topics_once(line: Line) -> None:
     line.run(adft(fltr("1")), fdel("1"), fdel("1"))
 

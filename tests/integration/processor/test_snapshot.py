@@ -57,7 +57,7 @@ def outcome(line: Line, msg_id: int) -> Iterator[tuple[Any, ...]]:
         yield row["partition_key"], row["event_type"], row["state_version"]
 
 
-@pytest.mark.covers("INV-15b", "INV-31", "C-6", "R17", "R61", "US-05")
+@pytest.mark.covers("INV-15b", "INV-31", "C-6", "R17", "R61", "US-07")
 def test_a_plan_creates_changes_clears_and_deletes(line: Line) -> None:
     before(line)
     line.restart(schd=SMALL)
