@@ -2,7 +2,6 @@
 
 import logging
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -37,12 +36,6 @@ HOUR = timedelta(hours=1)
 NOON = datetime(2026, 6, 15, 4, 0, 0, 987_000, tzinfo=UTC)
 LOCAL_NOON = datetime(2026, 6, 15, 12, 0)  # noqa: DTZ001 - as the mailbox stores it
 SETTLED = Debt(confirmed=True, abandoned=None, attempts=0, next_at=None)
-
-
-@pytest.fixture
-def adapter(mailbox_url: str) -> Iterator[Any]:
-    with upstream(mailbox_url) as connection:
-        yield connection
 
 
 def confirmed(pg: Pg) -> list[int]:

@@ -3,14 +3,13 @@
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
 import pytest
 
-from msgx.domain.failure import Away
 from msgx.runtime.leadership import Standby
 from tests.support.intake import (
     AT_ONCE,
@@ -27,7 +26,6 @@ from tests.support.intake import (
     run,
     upstream,
 )
-from tests.support.relay import relayed
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql]
 
@@ -36,19 +34,6 @@ NOON = datetime(2026, 6, 15, 4, 0, tzinfo=UTC)
 
 Pg = psycopg.Connection[Any]
 Registered = Callable[[], list[int]]
-
-
-@pytest.fixture
-def adapter(mailbox_url: str) -> Iterator[Any]:
-    with upstream(mailbox_url) as connection:
-        yield connection
-
-
-@pytest.fixture
-def registered(pg: Pg) -> Registered:
-    """What has a record now."""
-    query = "SELECT msg_id FROM proc_state ORDER BY msg_id"
-    return lambda: [row[0] for row in pg.execute(query).fetchall()]
 
 
 @pytest.mark.covers("INV-2b", "R11", "R36", "US-01")
@@ -355,69 +340,3 @@ def test_the_processor_is_woken(pg: Pg, pg_dsn: str, mailbox_url: str, adapter: 
 
     heard = list(pg.notifies(timeout=5, stop_after=1))
     assert [note.channel for note in heard] == ["msgx_registered"]
-
-
-@pytest.mark.covers("B12", "B53")
-def test_a_mailbox_that_was_away_is_read_on_from_where_it_was(
-    pg: Pg, pg_dsn: str, mailbox_url: str, adapter: Any, registered: Registered
-) -> None:
-    with (
-        relayed(mailbox_url) as (relay, url),
-        polling(pg_dsn, url, lead(pg), batch=10) as poller,
-    ):
-        land_many(adapter, range(1, 26))
-        poller.step()
-        relay.cut()
-        for _ in range(3):
-            with pytest.raises(Away):
-                poller.step()
-        before = registered()
-        relay.restore()
-
-        catch_up(poller)
-
-    assert before == list(range(1, 11))
-    assert registered() == list(range(1, 26))
-
-
-@pytest.mark.covers("B12")
-def test_a_killed_session_of_the_mailbox_costs_one_step(
-    pg: Pg, pg_dsn: str, mailbox_url: str, adapter: Any, registered: Registered
-) -> None:
-    schema = mailbox_url.rsplit("/", 1)[1]
-    with polling(pg_dsn, mailbox_url, lead(pg)) as poller:
-        catch_up(poller)
-        ours = run(
-            adapter,
-            "SELECT ID FROM information_schema.PROCESSLIST"
-            " WHERE DB = %s AND ID <> CONNECTION_ID()",
-            schema,
-        )
-        run(adapter, f"KILL {ours[0][0]}")
-        land(adapter, 1)
-        with pytest.raises(Away):
-            poller.step()
-
-        poller.step()
-
-    assert registered() == [1]
-
-
-@pytest.mark.covers("B12")
-def test_a_killed_session_of_postgresql_costs_one_step(
-    pg: Pg, pg_dsn: str, mailbox_url: str, adapter: Any, registered: Registered
-) -> None:
-    with polling(pg_dsn, mailbox_url, lead(pg)) as poller:
-        land(adapter, 1)
-        catch_up(poller)
-        pg.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND application_name = 'msgx-intake-test'"
-        )
-        land(adapter, 2)
-        with pytest.raises(Away):
-            poller.step()
-
-        poller.step()
-
-    assert registered() == [1, 2]

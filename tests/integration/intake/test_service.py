@@ -1,6 +1,5 @@
 """Intake as a process, with the rights of its own database role."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -9,19 +8,13 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from msgx import clock
-from tests.support.intake import land, land_many, owe, run, until, upstream
+from tests.support.intake import land, land_many, owe, run, until
 from tests.support.process import Process, running
 from tests.support.relay import relayed
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.system]
 
 Pg = psycopg.Connection[Any]
-
-
-@pytest.fixture
-def adapter(mailbox_url: str) -> Iterator[Any]:
-    with upstream(mailbox_url) as connection:
-        yield connection
 
 
 @pytest.fixture
