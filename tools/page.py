@@ -17,12 +17,12 @@ def publish(pages: Callable[[], Pages], what: str | None) -> int:
     parser = argparse.ArgumentParser(description=what)
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if stale")
     check = parser.parse_args().check
-    stale = [name for name, text in pages().items() if _is_stale(name, text)]
+    texts = pages()
+    stale = [name for name, text in texts.items() if _is_stale(name, text)]
     if check:
         for name in stale:
             print(f"{name} is stale: run `make pages`", file=sys.stderr)
         return 1 if stale else 0
-    texts = pages()
     for name in stale:
         (ROOT / name).write_text(texts[name], encoding="utf-8")
         print(f"written {name}")
