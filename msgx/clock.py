@@ -1,6 +1,5 @@
 """The only reader of the system clock. It serves rests, time-outs and telemetry; business time
-is the
-database's `msgx_now()` (R36)."""
+is the database's `msgx_now()` (R36)."""
 
 import time
 from datetime import UTC, datetime

@@ -1,6 +1,5 @@
 """THE registry: every SIS scalar, mark and collection of a flight. Decoder, merge, tables,
-JSON, journal and
-the docs page read it; names are SIS tags, never rewritten (design 11.3)."""
+JSON, journal and the docs page read it; names are SIS tags, never rewritten (design 11.3)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

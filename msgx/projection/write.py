@@ -85,8 +85,7 @@ class Projection:
         """Fill a new key with every shown flight and switch to it at once; mark it complete.
 
         `versions` holds every stored flight, deleted ones and codeshares too. Readers see the
-        old
-        set or the new one (B88).
+        old set or the new one (B88).
 
         Raises: as `put`.
         """

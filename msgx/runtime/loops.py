@@ -89,9 +89,8 @@ def run(
     """Run every loop in its own thread until SIGTERM or SIGINT.
 
     Health: "" is `ready()` (a standby is alive, not serving: R14); a loop's name means that its
-    last step
-    was clean. Returns the exit status: 0 after a clean stop, 1 if a loop overran `grace`.
-    """
+    last step was clean. Returns the exit status: 0 after a clean stop, 1 if a loop overran
+    `grace`."""
     stop = threading.Event()
     _on_signals(stop)
     status = Health(control)

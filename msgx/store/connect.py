@@ -39,10 +39,9 @@ def connect(
     """Open a connection for `name` (shown in pg_stat_activity).
 
     `by_key` is for a session that reads and writes single rows by key: its plans are made once
-    and
-    never scan a table. `session_timeout_seconds` makes the server end a session that says
-    nothing for so long
-    (R13), `transaction_timeout_seconds` one that does so inside a transaction.
+    and never scan a table. `session_timeout_seconds` makes the server end a session that says
+    nothing for so long (R13), `transaction_timeout_seconds` one that does so inside a
+    transaction.
 
     Raises:
         Away: the server does not answer, or refuses.

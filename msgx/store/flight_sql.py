@@ -1,7 +1,5 @@
 """The statements of FLIGHT_SCHD and its details, made once from the registry: a registered tag
-has
-its column here. Used by `flight` alone.
-"""
+has its column here. Used by `flight` alone."""
 
 from typing import Final
 
@@ -62,8 +60,7 @@ _SHARERS: Final = (
 )
 
 # One row for each asked FLID, stored or not: its codeshares, the floor that an earlier life
-# left,
-# and the whole flight.
+# left, and the whole flight.
 LOAD: Final = (
     f"SELECT k.flid, {_SHARERS}, v.state_version, v.life, "
     f"{', '.join(f'f.{name}' for name in HEAD)}, "

@@ -11,9 +11,9 @@ from msgx.domain.delivery import EventType, Target
 from msgx.store.connect import Connection
 
 # A change is a new row. The latest state is one row a flight: a new generation takes a new
-# EVENT_ID,
-# goes only forward, and revives a dead one (R29). Rows come in the order of the array, so a
-# flight's EVENT_IDs follow its versions. One JSON parameter costs less than five arrays.
+# EVENT_ID, goes only forward, and revives a dead one (R29). Rows come in the order of the
+# array, so a flight's EVENT_IDs follow its versions. One JSON parameter costs less than five
+# arrays.
 _ADD: Final = """
     INSERT INTO msg_event AS old (target, partition_key, event_type, payload, state_version,
                                   msg_id, created_at, traceparent)

@@ -51,8 +51,7 @@ _NEXT: Final = """
      LIMIT %s
 """
 # The terminal state and the owed backfill are one statement (INV-8). A row that has its mark
-# from
-# an earlier life owes none (R44). The first error class is kept (R05).
+# from an earlier life owes none (R44). The first error class is kept (R05).
 _FINISH: Final = """
     UPDATE proc_state
        SET state = %(to)s, last_error = %(reason)s, error_class = %(error_class)s,

@@ -2,9 +2,7 @@
 decision needs.
 
 Everything of it stands in the transaction that the caller opened, so the identity is bound if
-and only if
-what follows is committed; a redo finds its own binding (INV-9, R57).
-"""
+and only if what follows is committed; a redo finds its own binding (INV-9, R57)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

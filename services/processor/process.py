@@ -1,11 +1,8 @@
 """One message from the head to its terminal state, or to its next try (US-03).
 
 examine, decide and commit are one transaction, then comes the projection, and finish is another
-one: a crash
-or a Redis fault between them leaves the message open, and the next run finds its journal
-entries and only
-projects (INV-17b, INV-20b, INV-23, B113).
-"""
+one: a crash or a Redis fault between them leaves the message open, and the next run finds its
+journal entries and only projects (INV-17b, INV-20b, INV-23, B113)."""
 
 import logging
 from datetime import timedelta

@@ -2,9 +2,7 @@
 INV-31).
 
 A crash after any batch leaves journal entries; the next run plans again, leaves out what has
-its entry, and
-ends in the same state.
-"""
+its entry, and ends in the same state."""
 
 import logging
 from collections.abc import Mapping, Sequence
