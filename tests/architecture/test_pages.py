@@ -1,7 +1,7 @@
 """Pages that must stay true: generated ones are fresh, the index of decisions is whole, links
 lead somewhere, and the first page names the two commands."""
 
-import importlib
+import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -119,6 +119,38 @@ def test_every_page_is_reached_from_the_index() -> None:
     ]
 
     assert missing == []
+
+
+def test_commands_that_pages_name_exist() -> None:
+    text = "".join(path.read_text("utf-8") for path in _documents())
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    unknown = set(re.findall(r"[`$] ?make ([a-z]+)", text)) - set(targets)
+    absent = {
+        module
+        for module in re.findall(r"python -m ([\w.]+)", text)
+        if importlib.util.find_spec(module) is None
+    }
+
+    assert (unknown, absent) == (set(), set())
+
+
+def test_parameters_that_pages_name_exist() -> None:
+    known = {
+        name.removeprefix(PREFIX).lower().replace("__", ".").replace("_", "-")
+        for name in variables(AllSettings)
+    }
+    named = {
+        one
+        for path in _documents()
+        for one in re.findall(r"`msgx\.([a-z]+(?:[.-][a-z]+)+)`", path.read_text("utf-8"))
+    }
+    unknown = {one for one in named if one not in known and not _is_code(one)}
+
+    assert unknown == set()
+
+
+def _is_code(name: str) -> bool:
+    return (ROOT / "msgx" / name.split(".")[0]).exists()
 
 
 def test_pages_praise_nothing() -> None:

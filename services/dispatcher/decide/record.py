@@ -13,7 +13,7 @@ from msgx.domain.failure import ErrorClass, Fault
 PAYLOAD_VERSION: Final = 1
 """The newest form of `payload` that this version can send."""
 
-_TYPES: Final[Mapping[tuple[Target, EventType], str]] = MappingProxyType(
+TYPES: Final[Mapping[tuple[Target, EventType], str]] = MappingProxyType(
     {
         (Target.MSG, EventType.UPSERT): "msgx.flight.changed.v1",
         (Target.SCHD, EventType.UPSERT): "msgx.flight.state.v1",
@@ -63,7 +63,7 @@ def _headers(event: Event, target: Target, environment: str) -> list[tuple[str, 
     told: dict[str, str | None] = {
         "ce_specversion": "1.0",
         "ce_id": str(event.event_id),
-        "ce_type": _TYPES[target, event.event_type],
+        "ce_type": TYPES[target, event.event_type],
         "ce_source": f"/msgx/{environment}",
         "ce_subject": event.partition_key,
         "ce_time": created.replace("+00:00", "Z"),
