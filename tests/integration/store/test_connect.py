@@ -1,0 +1,166 @@
+"""Connections: bounded, fenced, and silent about what they hold."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+
+import psycopg
+import pytest
+from pydantic import SecretStr
+
+from msgx.domain.failure import Away, ErrorClass, Fault
+from msgx.settings import Database
+from msgx.store import listen, service_term
+from msgx.store.connect import Connection, LockLost, connect, fault, pipelined
+from msgx.store.service_term import Deposed, Service
+from tests.support.waiting import until
+
+pytestmark = [pytest.mark.pg]
+
+SHORT = timedelta(milliseconds=150)
+
+
+def database(dsn: str) -> Database:
+    return Database(dsn=SecretStr(dsn), statement_timeout=SHORT * 2, lock_timeout=SHORT)
+
+
+@pytest.fixture
+def conn(pg_dsn: str) -> Iterator[Connection]:
+    with closing(connect(database(pg_dsn), name="test")) as one:
+        yield one
+
+
+@pytest.mark.covers("R36", "OPS-1")
+def test_a_connection_is_named_bounded_and_in_utc(conn: Connection) -> None:
+    row = conn.execute(
+        "SELECT current_setting('application_name'), current_setting('TimeZone'),"
+        " current_setting('statement_timeout'), current_setting('lock_timeout'),"
+        " current_setting('idle_in_transaction_session_timeout')"
+    ).fetchone()
+
+    assert row == ("msgx-test", "UTC", "300ms", "150ms", "30s")
+
+
+@pytest.mark.covers("R04", "R46")
+def test_statements_and_locks_that_take_too_long_are_infra(
+    conn: Connection, pg: Connection
+) -> None:
+    pg.execute("SELECT pg_advisory_lock(1836279672, 100)")
+    for statement in ("SELECT pg_sleep(20)", service_term.LOCK_PIPELINE):
+        with pytest.raises(psycopg.Error) as raised:
+            conn.execute(statement)
+
+        assert fault(raised.value, "waiting").error_class is ErrorClass.INFRA
+
+
+@pytest.mark.covers("R46")
+def test_a_refused_statement_is_ours_and_tells_no_value(conn: Connection) -> None:
+    with pytest.raises(psycopg.Error) as raised:
+        conn.execute("SELECT 'secret-word'::integer")
+
+    refused = fault(raised.value, "testing")
+
+    assert refused.error_class is ErrorClass.PROCESSING
+    assert "secret-word" not in refused.text
+    assert "22P02" in refused.text
+
+
+@pytest.mark.covers("R04")
+def test_a_server_that_does_not_answer_is_away() -> None:
+    with pytest.raises(Away) as away:
+        connect(database("postgresql://user:secret-word@127.0.0.1:9/none"), name="test")
+
+    assert "secret-word" not in str(away.value)
+
+
+@pytest.mark.covers("OPS-1")
+def test_an_unreadable_connection_string_is_not_shown() -> None:
+    with pytest.raises(Fault) as raised:
+        connect(database("host=x password='secret-word"), name="test")
+
+    assert "secret-word" not in str(raised.value)
+    assert raised.value.__cause__ is None
+
+
+@pytest.mark.covers("R13", "B42")
+def test_the_server_ends_a_session_that_says_nothing(pg_dsn: str, pg: Connection) -> None:
+    silent = connect(database(pg_dsn), name="silent", session_timeout_seconds=0.2)
+    with closing(silent):
+        service_term.try_lock(silent, Service.PROCESSOR)
+
+        until(lambda: service_term.try_lock(pg, Service.PROCESSOR), "the lock is free")
+
+        with pytest.raises(psycopg.OperationalError):
+            silent.execute("SELECT 1")
+
+
+@pytest.mark.covers("INV-17b", "B42")
+def test_a_pipelined_transaction_is_all_or_nothing_and_leaves_a_usable_connection(
+    conn: Connection,
+) -> None:
+    insert = "INSERT INTO flight_version_floor VALUES (%s, 1, 1)"
+    for wrong in ("1", "1"), ("2", None):
+        with pytest.raises(psycopg.Error), pipelined(conn):
+            for value in wrong:
+                conn.execute(insert, (value,))
+    with pytest.raises(ZeroDivisionError), pipelined(conn):
+        conn.execute(insert, ("3",))
+        _ = 1 / 0
+
+    with pipelined(conn):
+        conn.execute(insert, ("4",))
+
+    assert conn.execute("SELECT flid FROM flight_version_floor").fetchall() == [("4",)]
+
+
+@pytest.mark.covers("B39")
+def test_an_unlock_that_frees_nothing_is_a_defect_that_shows(conn: Connection) -> None:
+    with pytest.raises(LockLost), pipelined(conn, then=service_term.UNLOCK_PIPELINE):
+        conn.execute("SELECT 1")
+
+    conn.execute(service_term.LOCK_PIPELINE)
+    with pipelined(conn, then=service_term.UNLOCK_PIPELINE):
+        conn.execute("SELECT 1")
+
+
+@pytest.mark.covers("R13", "R14")
+def test_one_session_leads_and_each_take_over_is_a_new_term(
+    conn: Connection, pg: Connection
+) -> None:
+    assert service_term.try_lock(conn, Service.PROCESSOR)
+    assert not service_term.try_lock(pg, Service.PROCESSOR)
+    assert service_term.try_lock(pg, Service.INTAKE), "each service has its own lock"
+    first = service_term.take_over(conn, Service.PROCESSOR, "one")
+    conn.close()
+
+    until(lambda: service_term.try_lock(pg, Service.PROCESSOR), "the lock is free")
+    second = service_term.take_over(pg, Service.PROCESSOR, "two")
+
+    assert second == first + 1
+    with pytest.raises(Deposed):
+        service_term.share(pg, Service.PROCESSOR, first)
+    assert service_term.share(pg, Service.PROCESSOR, second).tzinfo is not None
+
+
+@pytest.mark.covers("R13")
+def test_a_new_term_waits_for_the_transactions_of_the_old_one(
+    conn: Connection, pg: Connection
+) -> None:
+    term = service_term.take_over(pg, Service.PROCESSOR, "one")
+    with pg.transaction():
+        service_term.share(pg, Service.PROCESSOR, term)
+
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            service_term.take_over(conn, Service.PROCESSOR, "two")
+
+    assert service_term.take_over(conn, Service.PROCESSOR, "two") == term + 1
+
+
+@pytest.mark.covers("US-03")
+def test_a_notification_ends_a_wait(conn: Connection, pg: Connection) -> None:
+    listen.listen(conn, listen.REGISTERED)
+    listen.listen(conn, listen.REGISTERED)
+    pg.execute("SELECT pg_notify('msgx_registered', '')")
+
+    listen.wait(conn, timedelta(minutes=5))
+    listen.wait(conn, timedelta(milliseconds=1))
