@@ -1,0 +1,273 @@
+"""The bench that cells run on: the real processor on real servers, one for all cells."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any, Final
+
+from msgx.domain.failure import Away
+from msgx.domain.flight import journal_form, render
+from msgx.runtime.leadership import Standby
+from services.processor.decide.settle import mafl
+from services.processor.examine import read_world
+from tests.conformance.cell import Cell, Crash, Place, Text, Wrote
+from tests.support.messages import message
+from tests.support.processor import Line, Places, Worker, settings
+
+_BOOKKEEPING: Final = frozenset({"FLID", "STATE_VERSION", "UPDATED_AT", "OPERATION_DAY"})
+_OWN_CHANGES: Final = frozenset({"STATE", "OPERATION_DAY"})
+_LOG: Final = (
+    "kind", "scope_begin", "scope_end", "declared", "parsed", "created", "restored", "changed",
+    "unchanged", "deleted",
+)  # fmt: skip
+# Ends the session that finishes a message, or that writes a flight.
+_CRASH: Final = """
+    CREATE FUNCTION crash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(5); RETURN NEW; END $$
+"""
+_AT_FINISH: Final = """
+    CREATE TRIGGER crash BEFORE UPDATE ON proc_state FOR EACH ROW
+       WHEN (NEW.state NOT IN ('PENDING', 'FAILED')) EXECUTE FUNCTION crash()
+"""
+_AT_FLIGHT: Final = """
+    CREATE TRIGGER crash BEFORE INSERT ON flight_schd FOR EACH ROW
+       WHEN (NEW.flid = '{flid}') EXECUTE FUNCTION crash()
+"""
+
+
+class Bench(Line):
+    """A line that changes its parameters between cells and holds one worker at a time."""
+
+    def __init__(self, places: Places) -> None:
+        self._given: Mapping[str, Mapping[str, Any]] = {}
+        self._worker = ExitStack()
+        super().__init__(places)
+        self._resources.callback(self._worker.close)
+
+    def start(self, **options: Any) -> Worker:
+        """Start an instance of the processor in place of the one before."""
+        self._worker.close()
+        base = settings(self.places, **options)
+        groups = {
+            name: type(getattr(base, name))(**given) for name, given in self._given.items()
+        }
+        self.worker = Worker(base.model_copy(update=groups), self._worker)
+        return self.worker
+
+    def wear(self, given: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take these parameters; a worker with others is replaced."""
+        if given != self._given:
+            self._given = given
+            self.restart()
+
+    def run_crashing(self, text: str, place: Place, crash: Crash) -> int:
+        """Land a message, kill the session where the cell says, and let a new one take over."""
+        with self._crashing(place, crash):
+            msg_id = self.land(text)
+            for _ in range(3):
+                try:
+                    self.worker.step()
+                except (Away, Standby):
+                    break
+            else:
+                raise AssertionError("the session was not killed")
+        assert self.row(msg_id)["state"] == "PENDING"
+        if crash.at == "finish":  # as if Redis had not been reached either
+            self.redis.hdel(self.keys.flights, *place.flids.values())
+            self.redis.hdel(self.keys.versions, *place.flids.values())
+        self.restart()
+        self.run()
+        return msg_id
+
+    @contextmanager
+    def _crashing(self, place: Place, crash: Crash) -> Iterator[None]:
+        at_flight = _AT_FLIGHT.format(flid=place.flids.get(crash.at))
+        self.pg.execute(_CRASH)
+        self.pg.execute(_AT_FINISH if crash.at == "finish" else at_flight)
+        try:
+            yield
+        finally:
+            self.pg.execute("DROP FUNCTION crash CASCADE")
+
+
+def text_of(text: Text, place: Place) -> str:
+    """Return a message with an identity of its own."""
+    return message(text.type, text.styp, place.fill(text.body))
+
+
+def check(bench: Bench, cell: Cell, number: int) -> None:
+    """Run a cell and assert everything that it says."""
+    place = Place(number)
+    bench.wear(cell.settings)
+    for letter, (version, life) in cell.floors.items():
+        bench.pg.execute(
+            "INSERT INTO flight_version_floor VALUES (%s, %s, %s)",
+            (place.flids[letter], version, life),
+        )
+    for given in cell.given:
+        (before,) = bench.run(text_of(given, place))
+        assert bench.end(before)[0] == "SUCCEEDED", bench.end(before)
+    assert shown_states(bench, place) == _wanted(cell.before, place), "before"
+    versions = _versions(bench, place) | {
+        place.flids[letter]: version for letter, (version, _) in cell.floors.items()
+    }
+
+    text = text_of(cell.when, place)
+    if cell.crash is None:
+        (msg_id,) = bench.run(text)
+    else:
+        msg_id = bench.run_crashing(text, place, cell.crash)
+    checked = msg_id
+    if cell.twice:
+        assert bench.end(msg_id)[0] == "SUCCEEDED"
+        (checked,) = bench.run(text)
+        assert bench.rows("SELECT FROM flight_journal WHERE msg_id = %s", checked) == []
+        assert bench.rows("SELECT FROM msg_event WHERE msg_id = %s", checked) == []
+
+    _check_end(bench, cell, place, checked, first=msg_id)
+    assert shown_states(bench, place) == _wanted(cell.after, place), "after"
+    for one in cell.wrote:
+        flid = place.flids[one.flid]
+        versions[flid] = versions.get(flid, 0) + 1
+    assert _versions(bench, place) == {
+        flid: version for flid, version in versions.items() if flid in _versions(bench, place)
+    }
+    _check_journal(bench, cell, place, msg_id)
+    _check_events(bench, cell, place, msg_id)
+    _check_redis(bench, cell, place)
+    _check_traces(bench, cell, place, msg_id)
+
+
+def shown_states(bench: Bench, place: Place) -> dict[str, Any]:
+    """Return every flight of the cell as it is shown, by letter."""
+    return {letter: _bare(view) for letter, view in _views(bench, place).items()}
+
+
+def _views(bench: Bench, place: Place) -> dict[str, dict[str, Any]]:
+    world = read_world(bench.pg, list(place.flids.values()))
+    zone = bench.worker.airport.zone
+    return {
+        letter: render(world.flights[flid], mafl(world, world.flights[flid]), zone)
+        for letter, flid in place.flids.items()
+        if flid in world.flights
+    }
+
+
+def _bare(view: Mapping[str, Any]) -> dict[str, Any]:
+    bare = {name: part for name, part in view.items() if name not in _BOOKKEEPING}
+    if bare["STATE"] == "ACTIVE":
+        del bare["STATE"]
+    return bare
+
+
+def _wanted(states: Mapping[str, Any], place: Place) -> dict[str, Any]:
+    return {letter: place.state(state) for letter, state in states.items() if state is not None}
+
+
+def _versions(bench: Bench, place: Place) -> dict[str, int]:
+    world = read_world(bench.pg, list(place.flids.values()))
+    return {flid: flight.state_version for flid, flight in world.flights.items()}
+
+
+def _check_end(bench: Bench, cell: Cell, place: Place, msg_id: int, *, first: int) -> None:
+    state, error_class, reason = bench.end(msg_id)
+    assert (state, error_class) == (cell.end.state, cell.end.error_class), reason
+    if cell.end.error_class is None:
+        wanted = cell.end.reason and place.fill(cell.end.reason).replace("<id>", str(first))
+        assert reason == wanted
+    else:
+        assert reason is not None
+        for word in cell.end.says:
+            assert place.fill(word) in reason
+    assert bench.row(msg_id)["backfill_next_at"] is not None
+    dead = bench.rows("SELECT FROM dead_letter WHERE msg_id = %s", msg_id)
+    assert bool(dead) == (state == "DEAD")
+
+
+def _check_journal(bench: Bench, cell: Cell, place: Place, msg_id: int) -> None:
+    rows = bench.rows("SELECT flid, kind, changes FROM flight_journal WHERE msg_id = %s", msg_id)
+    found = {row["flid"]: row for row in rows}
+    assert set(found) == {place.flids[one.flid] for one in cell.wrote}
+    for one in cell.wrote:
+        row = found[place.flids[one.flid]]
+        assert row["kind"] == one.kind
+        told = {name: pair for name, pair in row["changes"].items() if name not in _OWN_CHANGES}
+        assert set(told) == set(_tags(cell, one)), one.flid
+        states = [place.state(side.get(one.flid) or {}) for side in (cell.before, cell.after)]
+        for tag, pair in told.items():
+            if tag != "MAFL":
+                assert pair == [_in_utc(state.get(tag)) for state in states], tag
+
+
+def _tags(cell: Cell, one: Wrote) -> tuple[str, ...]:
+    if one.tags != ("*",):
+        return one.tags
+    state = cell.after[one.flid] or {}
+    return tuple(tag for tag in state if tag not in ("STATE", "BOARDING_STATUS"))
+
+
+def _in_utc(form: Any) -> Any:
+    from datetime import datetime
+
+    match form:
+        case str() if form.endswith("+08:00"):
+            return journal_form(datetime.fromisoformat(form))
+        case dict():
+            return {name: _in_utc(part) for name, part in form.items()}
+        case list():
+            return [_in_utc(part) for part in form]
+        case _:
+            return form
+
+
+def _check_events(bench: Bench, cell: Cell, place: Place, msg_id: int) -> None:
+    rows = bench.rows("SELECT * FROM msg_event WHERE msg_id = %s ORDER BY event_id", msg_id)
+    assert all(row["released_at"] is not None for row in rows)
+    views = _views(bench, place)
+    for target in ("KAFKA:msg", "KAFKA:schd"):
+        events = {row["partition_key"]: row for row in rows if row["target"] == target}
+        sent = [one for one in cell.wrote if one.sends != "nothing"]
+        assert set(events) == {place.flids[one.flid] for one in sent}, target
+        for one in sent:
+            event = events[place.flids[one.flid]]
+            assert event["event_type"] == one.sends.upper()
+            assert event["state_version"] == views[one.flid]["STATE_VERSION"]
+            if one.sends == "tombstone":
+                assert event["payload"] is None
+            elif target == "KAFKA:schd":
+                assert json.loads(event["payload"]) == views[one.flid]
+            else:
+                told = json.loads(event["payload"])
+                wanted = {tag: views[one.flid].get(tag) for tag in _tags(cell, one)}
+                if "MAFL" in wanted:
+                    wanted["MAFL"] = wanted["MAFL"] or []
+                assert (told["KIND"], told["STYP"]) == (one.kind, cell.when.styp)
+                assert told["CHANGES"] == wanted
+
+
+def _check_redis(bench: Bench, cell: Cell, place: Place) -> None:
+    flids = list(place.flids.values())
+    fields = dict(zip(flids, bench.redis.hmget(bench.keys.flights, flids), strict=True))
+    found = {flid: json.loads(text) for flid, text in fields.items() if text is not None}
+    assert found == {
+        view["FLID"]: view
+        for view in _views(bench, place).values()
+        if view["STATE"] == "ACTIVE" and view.get("MAID", view["FLID"]) == view["FLID"]
+    }
+
+
+def _check_traces(bench: Bench, cell: Cell, place: Place, msg_id: int) -> None:
+    if cell.log is not None:
+        rows = bench.rows("SELECT * FROM schd_snap_log WHERE msg_id = %s ORDER BY snap_id", msg_id)
+        wanted = {"scope_begin": place.day, "scope_end": place.day, **cell.log}
+        assert {name: rows[-1][name] for name in _LOG} == {
+            name: wanted.get(name, 0) for name in _LOG
+        }
+        assert rows[-1]["duration_seconds"] >= 0
+    for tag, count in cell.kept.items():
+        table = {"SRVT": "flight_srvt", "VIPF": "flight_vipf"}[tag]
+        statement = f"SELECT count(*) FROM {table} WHERE msg_id = %s"
+        assert bench.one(statement, msg_id) == count
+    for tag in cell.unmapped:
+        statement = "SELECT count(*) FROM unmapped_field WHERE tag = %s AND last_msg_id = %s"
+        assert bench.one(statement, tag, msg_id) == 1

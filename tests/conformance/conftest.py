@@ -1,0 +1,27 @@
+"""One bench for all cells: no cell can disturb another, since each has flights and days of its
+own."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+pytest.register_assert_rewrite("tests.conformance.bench")
+
+from tests.conformance.bench import Bench
+from tests.support.processor import Places
+from tests.support.servers import mysql, postgres, redis
+
+
+@pytest.fixture(scope="module")
+def bench(
+    postgres_url: str, pg_template: str, mysql_url: str, redis_server_url: str
+) -> Iterator[Bench]:
+    """A processor on fresh servers, stepped by the test."""
+    with (
+        postgres.database(postgres_url, copy_of=pg_template) as dsn,
+        mysql.mailbox(mysql_url) as mailbox_url,
+        redis.database(redis_server_url) as redis_url,
+        closing(Bench(Places(dsn=dsn, mailbox=mailbox_url, redis=redis_url))) as one,
+    ):
+        yield one

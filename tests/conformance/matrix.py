@@ -1,0 +1,40 @@
+"""The whole matrix: every section, each of its rows and columns filled."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from tests.conformance import flop, flop_rules
+from tests.conformance.cell import Cell, Entry
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Return every cell, and what does not apply, in the order of the page."""
+    return (*flop.entries(), *flop_rules.entries())
+
+
+@cache
+def cells() -> Mapping[str, Cell]:
+    """Return the cells that are run, by name."""
+    return {one.name: one for one in entries() if isinstance(one, Cell)}
+
+
+def sections() -> Mapping[str, tuple[Sequence[str], Sequence[str]]]:
+    """Return rows and columns of each section, in order of first appearance."""
+    found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for one in entries():
+        rows, columns = found.setdefault(one.section, ({}, {}))
+        rows[one.row] = columns[one.column] = None
+    return {name: (tuple(rows), tuple(columns)) for name, (rows, columns) in found.items()}
+
+
+def missing() -> list[str]:
+    """Return the places of the matrix that are neither a cell nor explained."""
+    filled = {(one.section, one.row, one.column) for one in entries()}
+    return [
+        f"{section} · {row} · {column}"
+        for section, (rows, columns) in sections().items()
+        for row in rows
+        for column in columns
+        if (section, row, column) not in filled
+    ]
