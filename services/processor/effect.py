@@ -23,10 +23,12 @@ from msgx.store.proc_state import Outcome
 from services.processor.commit import Source, commit, keep_occurrences
 from services.processor.decide.adft import adft
 from services.processor.decide.flop import fdel, flop
+from services.processor.decide.schedule import days_of
 from services.processor.decide.world import Commit, Decision, Reject, Skip, World
 from services.processor.examine import Situation, read_world
 from services.processor.fetch import Fetched
 from services.processor.project import Projector
+from services.processor.trace import trace
 
 NO_CHANGE = "no-change"
 
@@ -73,7 +75,7 @@ class Effects:
         if isinstance(message, Fault):
             raise message
         if situation.holder != fetched.msg_id:
-            return Effect(_known_identity(message, situation))
+            return self._known_identity(conn, message, situation)
         match message.payload:
             case Unsupported(reason=reason):
                 return Effect(ending(message, Trigger.SKIP, reason))
@@ -89,6 +91,25 @@ class Effects:
                 if situation.entries:
                     return self._redo(conn, message, situation)
                 return self._change(conn, fetched.msg_id, message, change, situation)
+
+    def _known_identity(
+        self, conn: Connection, message: Message, situation: Situation
+    ) -> Effect:
+        """The identity belongs to another message: same content or a conflict (R01, INV-9)."""
+        conflict = not situation.same_body
+        plan = message.payload
+        if not conflict and isinstance(plan, Schedule) and plan.kind is ScheduleKind.DNLD:
+            days = days_of(plan, self._airport.zone, self._airport.day_cut)
+            trace(conn, situation.head, plan, days=days, entries={}, seconds=0.0)
+        return Effect(
+            Outcome(
+                trigger=Trigger.REJECT if conflict else Trigger.SKIP,
+                reason=f"{'conflicts-with' if conflict else 'duplicate-of'}:{situation.holder}",
+                error_class=ErrorClass.IDENTITY_CONFLICT if conflict else None,
+                meta=message.meta,
+                flid=message.flids[0] if message.flids else None,
+            )
+        )
 
     def _redo(self, conn: Connection, message: Message, situation: Situation) -> Effect:
         """An earlier run has committed: only the projection is owed (R12, B113)."""
@@ -154,18 +175,6 @@ def ending(
         error_class=error_class,
         meta=message.meta,
         identity_key=message.meta.identity,
-        flid=message.flids[0] if message.flids else None,
-    )
-
-
-def _known_identity(message: Message, situation: Situation) -> Outcome:
-    """The identity belongs to another message: same content or a conflict (R01, INV-9)."""
-    conflict = not situation.same_body
-    return Outcome(
-        trigger=Trigger.REJECT if conflict else Trigger.SKIP,
-        reason=f"{'conflicts-with' if conflict else 'duplicate-of'}:{situation.holder}",
-        error_class=ErrorClass.IDENTITY_CONFLICT if conflict else None,
-        meta=message.meta,
         flid=message.flids[0] if message.flids else None,
     )
 

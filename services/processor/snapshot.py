@@ -11,17 +11,14 @@ from datetime import date
 from itertools import chain
 
 from msgx import clock
-from msgx.domain.flight import EntryKind
 from msgx.domain.message import Record, Schedule
 from msgx.settings import Schd
-from msgx.store import flight, flight_journal, schd_snap_log, service_term
+from msgx.store import flight, flight_journal, service_term
 from msgx.store.connect import Connection, pipelined
-from msgx.store.schd_snap_log import SnapLog
 from msgx.store.service_term import Service
 from services.processor.commit import Source, commit, keep_occurrences
 from services.processor.decide.schedule import (
     Known,
-    Scope,
     batches,
     days_of,
     families,
@@ -31,6 +28,7 @@ from services.processor.decide.schedule import (
 from services.processor.decide.world import Reject
 from services.processor.effect import Airport, Package
 from services.processor.examine import read_world
+from services.processor.trace import trace
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +79,16 @@ class Snapshots:
         size = self._settings.batch
         for batch in chain(batches(whole, size), batches(losing, size)):
             self._write(conn, package.source, batch, work, term)
-        self._log(conn, package, scope, clock.ticks() - began)
+        trace(
+            conn,
+            package.situation.head,
+            schedule,
+            days=days,
+            entries=flight_journal.entries(conn, package.source.msg_id),
+            seconds=clock.ticks() - began,
+        )
+        extra = {"msg_id": package.source.msg_id, "flights": len(schedule.records)}
+        log.info("day plan written", extra=extra)
         return None
 
     def _write(
@@ -101,33 +108,6 @@ class Snapshots:
             )
             commit(conn, source, writes, now=now)
             keep_occurrences(conn, source.msg_id, records)
-
-    def _log(self, conn: Connection, package: Package, scope: Scope, seconds: float) -> None:
-        """Leave the trace of a treatment; it decides nothing."""
-        named = {record.flid for record in package.schedule.records}
-        entries = flight_journal.entries(conn, package.source.msg_id)
-        kinds = [kind for flid, kind in entries.items() if flid in named]
-        schd_snap_log.add(
-            conn,
-            SnapLog(
-                msg_id=package.source.msg_id,
-                kind=package.schedule.kind.value,
-                recv_at=package.situation.head.received_at,
-                scope_begin=scope.days[0] if scope.days else None,
-                scope_end=scope.days[-1] if scope.days else None,
-                declared=package.schedule.declared,
-                parsed=len(named),
-                created=kinds.count(EntryKind.CREATED),
-                restored=kinds.count(EntryKind.RESTORED),
-                changed=kinds.count(EntryKind.CHANGED) + kinds.count(EntryKind.SHARED),
-                unchanged=len(named) - len(kinds),
-                deleted=list(entries.values()).count(EntryKind.DELETED),
-                duration_seconds=seconds,
-            ),
-        )
-        log.info(
-            "day plan written", extra={"msg_id": package.source.msg_id, "flights": len(named)}
-        )
 
 
 def _known(conn: Connection, schedule: Schedule, days: Sequence[date]) -> dict[str, Known]:
