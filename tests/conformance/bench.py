@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from msgx.domain.failure import Away
@@ -108,9 +109,8 @@ def check(bench: Bench, cell: Cell, number: int) -> None:
         (before,) = bench.run(text_of(given, place))
         assert bench.end(before)[0] == "SUCCEEDED", bench.end(before)
     assert shown_states(bench, place) == _wanted(cell.before, place), "before"
-    versions = _versions(bench, place) | {
-        place.flids[letter]: version for letter, (version, _) in cell.floors.items()
-    }
+    floors = {place.flids[letter]: version for letter, (version, _) in cell.floors.items()}
+    versions = floors | _versions(bench, place)
 
     text = text_of(cell.when, place)
     if cell.crash is None:
@@ -123,6 +123,7 @@ def check(bench: Bench, cell: Cell, number: int) -> None:
         (checked,) = bench.run(text)
         assert bench.rows("SELECT FROM flight_journal WHERE msg_id = %s", checked) == []
         assert bench.rows("SELECT FROM msg_event WHERE msg_id = %s", checked) == []
+        _check_log(bench, cell.again_log, place, checked)
 
     _check_end(bench, cell, place, checked, first=msg_id)
     assert shown_states(bench, place) == _wanted(cell.after, place), "after"
@@ -185,7 +186,9 @@ def _check_end(bench: Bench, cell: Cell, place: Place, msg_id: int, *, first: in
 
 
 def _check_journal(bench: Bench, cell: Cell, place: Place, msg_id: int) -> None:
-    rows = bench.rows("SELECT flid, kind, changes FROM flight_journal WHERE msg_id = %s", msg_id)
+    rows = bench.rows(
+        "SELECT flid, kind, changes FROM flight_journal WHERE msg_id = %s", msg_id
+    )
     found = {row["flid"]: row for row in rows}
     assert set(found) == {place.flids[one.flid] for one in cell.wrote}
     for one in cell.wrote:
@@ -207,8 +210,6 @@ def _tags(cell: Cell, one: Wrote) -> tuple[str, ...]:
 
 
 def _in_utc(form: Any) -> Any:
-    from datetime import datetime
-
     match form:
         case str() if form.endswith("+08:00"):
             return journal_form(datetime.fromisoformat(form))
@@ -257,13 +258,7 @@ def _check_redis(bench: Bench, cell: Cell, place: Place) -> None:
 
 
 def _check_traces(bench: Bench, cell: Cell, place: Place, msg_id: int) -> None:
-    if cell.log is not None:
-        rows = bench.rows("SELECT * FROM schd_snap_log WHERE msg_id = %s ORDER BY snap_id", msg_id)
-        wanted = {"scope_begin": place.day, "scope_end": place.day, **cell.log}
-        assert {name: rows[-1][name] for name in _LOG} == {
-            name: wanted.get(name, 0) for name in _LOG
-        }
-        assert rows[-1]["duration_seconds"] >= 0
+    _check_log(bench, cell.log, place, msg_id)
     for tag, count in cell.kept.items():
         table = {"SRVT": "flight_srvt", "VIPF": "flight_vipf"}[tag]
         statement = f"SELECT count(*) FROM {table} WHERE msg_id = %s"
@@ -271,3 +266,17 @@ def _check_traces(bench: Bench, cell: Cell, place: Place, msg_id: int) -> None:
     for tag in cell.unmapped:
         statement = "SELECT count(*) FROM unmapped_field WHERE tag = %s AND last_msg_id = %s"
         assert bench.one(statement, tag, msg_id) == 1
+
+
+def _check_log(
+    bench: Bench, wanted: Mapping[str, Any] | None, place: Place, msg_id: int
+) -> None:
+    if wanted is None:
+        return
+    ends = {"scope_begin": place.day, "scope_end": place.day}
+    if wanted.get("scope_end") == "next":
+        ends["scope_end"] += timedelta(days=1)
+    rows = bench.rows("SELECT * FROM schd_snap_log WHERE msg_id = %s ORDER BY snap_id", msg_id)
+    assert {name: rows[-1][name] for name in _LOG} == {**wanted, **ends}
+    assert rows[-1]["recv_at"] == bench.row(msg_id)["received_at"]
+    assert rows[-1]["duration_seconds"] >= 0

@@ -1,12 +1,12 @@
 """What a cell of the conformance matrix is: given, when, then. Owner: these tests.
 
-Texts and states hold placeholders, so that a cell is the same in the page and in the test: `{A}` to
-`{D}` are FLIDs of the cell's own, `{DAY}` and `{NEXT}` its two days in SIS form, and in a state
-`@0830` is that time of `{DAY}`, `+0830` of `{NEXT}`.
+Texts and states hold placeholders, so that a cell is the same in the page and in the test:
+`{A}` to `{D}` are FLIDs of the cell's own, `{DAY}` and `{NEXT}` its two days in SIS form, and in
+a state `@0830` is that time of `{DAY}`, `+0830` of `{NEXT}`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, Final, TypeAlias
 
@@ -18,7 +18,10 @@ States: TypeAlias = Mapping[str, State | None]
 
 LETTERS: Final = "ABCD"
 _FIRST_DAY: Final = date(2026, 1, 1)
-_MONTHS: Final = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
+_MONTHS: Final = (
+    *("JAN", "FEB", "MAR", "APR", "MAY", "JUN"),
+    *("JUL", "AUG", "SEP", "OCT", "NOV", "DEC"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +119,9 @@ class Cell:
     # parameters that are not the default, by group
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     log: Mapping[str, Any] | None = None  # figures of SCHD_SNAP_LOG
+    again_log: Mapping[str, Any] | None = None  # figures of the duplicate's row
     floors: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # version, life (R45)
-    kept: Mapping[str, int] = field(default_factory=dict)  # rows of SRVT and VIPF by the message
+    kept: Mapping[str, int] = field(default_factory=dict)  # rows of SRVT, VIPF
     unmapped: tuple[str, ...] = ()  # tags that are counted
 
     @property
@@ -139,16 +143,6 @@ class NotApplicable:
 Entry: TypeAlias = Cell | NotApplicable
 
 
-def again_and_redo(cell: Cell, *, again: bool = True) -> tuple[Cell, ...]:
-    """Return a first-time cell with the two cells that follow from it: nothing happens twice."""
-    doubled = (replace(cell, column="same message twice", twice=True),) if again else ()
-    return (
-        cell,
-        *doubled,
-        replace(cell, column="redo after crash", crash=Crash(at="finish")),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """What the placeholders of the cell with this number stand for."""
@@ -162,7 +156,7 @@ class Place:
 
     @property
     def flids(self) -> dict[str, str]:
-        """Return FLIDs by letter; they cross a power of ten, where text order is not by number."""
+        """Return FLIDs by letter; D is larger than C as a number only."""
         first = 10_000 + 10 * self.number
         numbers = (first, first + 1, first + 2, 10 * first)
         return dict(zip(LETTERS, map(str, numbers), strict=True))

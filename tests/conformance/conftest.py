@@ -1,16 +1,21 @@
 """One bench for all cells: no cell can disturb another, since each has flights and days of its
 own."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 import pytest
 
-pytest.register_assert_rewrite("tests.conformance.bench")
-
-from tests.conformance.bench import Bench
 from tests.support.processor import Places
 from tests.support.servers import mysql, postgres, redis
+
+if TYPE_CHECKING:
+    from tests.conformance.bench import Bench
+
+pytest.register_assert_rewrite("tests.conformance.bench")
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +23,8 @@ def bench(
     postgres_url: str, pg_template: str, mysql_url: str, redis_server_url: str
 ) -> Iterator[Bench]:
     """A processor on fresh servers, stepped by the test."""
+    from tests.conformance.bench import Bench
+
     with (
         postgres.database(postgres_url, copy_of=pg_template) as dsn,
         mysql.mailbox(mysql_url) as mailbox_url,

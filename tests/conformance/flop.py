@@ -46,7 +46,7 @@ def entries() -> Iterator[Entry]:
         yield from _fdel() if styp == "FDEL" else _row(lines[styp])
     for styp in EXTENDED:
         line = lines[styp]
-        state = PLAN | line.old.state
+        state = {**PLAN, **line.old.state}
         yield Cell(
             section=OFF,
             row=styp,
@@ -66,7 +66,7 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Wrote,
 
 
 def _row(line: Line) -> Iterator[Entry]:
-    old = PLAN | line.old.state
+    old = {**PLAN, **line.old.state}
     yield _cell(line, "value", line.new)
     yield _cell(line, "empty or clear", line.empty)
     yield _cell(line, "absent parts", line.part)
@@ -110,9 +110,9 @@ def _cell(
     twice: bool = False,
     crash: Crash | None = None,
 ) -> Cell:
-    old = PLAN | line.old.state
+    old = {**PLAN, **line.old.state}
     broken = isinstance(said, Broken)
-    after = old if isinstance(said, Broken) else PLAN | said.state
+    after = old if isinstance(said, Broken) else {**PLAN, **said.state}
     return Cell(
         section=SECTION,
         row=line.styp,

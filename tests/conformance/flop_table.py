@@ -7,12 +7,35 @@ from typing import Any, Final
 
 from tests.conformance.parts import Element, element, scalar, scalars
 
-SIS: Final = (
-    "ACFT ACTT BOTM CHOT FLTY CKDT CLDT CHDT CNCL ESTT FDEL FDIV FINT FLIN FRET GTDT LACL MAXP"
-    " HNAG PSDT RENO ROUT TAOP TRML VIPP"
-).split()
-LEGACY: Final = "ABTM DELY PADT FTSS STND BDPB REMC".split()
-EXTENDED: Final = "APPT EGSR EGST NAAT NEAT PEDT EXSS FLAB ERUT".split()
+SIS: Final = [
+    "ACFT",
+    "ACTT",
+    "BOTM",
+    "CHOT",
+    "FLTY",
+    "CKDT",
+    "CLDT",
+    "CHDT",
+    "CNCL",
+    "ESTT",
+    "FDEL",
+    "FDIV",
+    "FINT",
+    "FLIN",
+    "FRET",
+    "GTDT",
+    "LACL",
+    "MAXP",
+    "HNAG",
+    "PSDT",
+    "RENO",
+    "ROUT",
+    "TAOP",
+    "TRML",
+    "VIPP",
+]
+LEGACY: Final = ["ABTM", "DELY", "PADT", "FTSS", "STND", "BDPB", "REMC"]
+EXTENDED: Final = ["APPT", "EGSR", "EGST", "NAAT", "NEAT", "PEDT", "EXSS", "FLAB", "ERUT"]
 
 BAD_TIMES: Final = ("29FEB270830", "{DAY}2500", "32JAN260830", "{DAY}083", "{DAY}0860")
 
@@ -48,7 +71,8 @@ class Line:
 
 
 def _missing(styp: str, *tags: str) -> Broken:
-    return Broken(xml="<OTHR>1</OTHR>", says=("nothing that the subtype names", *(tags or (styp,))))
+    says = ("nothing that the subtype names", *(tags or (styp,)))
+    return Broken(xml="<OTHR>1</OTHR>", says=says)
 
 
 def _twice(tag: str, xml: str) -> Broken:
@@ -124,7 +148,13 @@ def _list(
 
 
 def _mark(
-    tag: str, old: Element, new: Element, empty: str, part: Element, bad: Element | str, says: str
+    tag: str,
+    old: Element,
+    new: Element,
+    empty: str,
+    part: Element,
+    bad: Element | str,
+    says: str,
 ) -> Line:
     return Line(
         styp=tag,

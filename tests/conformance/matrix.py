@@ -3,14 +3,23 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from tests.conformance import flop, flop_rules
+from tests.conformance import (
+    bad_values,
+    flop,
+    flop_rules,
+    refusals,
+    sharing,
+    singles,
+    snapshots,
+)
 from tests.conformance.cell import Cell, Entry
 
 
 @cache
 def entries() -> tuple[Entry, ...]:
     """Return every cell, and what does not apply, in the order of the page."""
-    return (*flop.entries(), *flop_rules.entries())
+    parts = (flop, flop_rules, bad_values, snapshots, refusals, singles, sharing)
+    return tuple(entry for part in parts for entry in part.entries())
 
 
 @cache
