@@ -58,6 +58,21 @@ class Group(BaseModel):
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, extra="forbid")
 
 
+class Retried(Group):
+    """What is tried a limited number of times: one wait after each try but the last."""
+
+    max_attempts: Count  # tries
+    ladder: Ladder  # waits between them
+
+    @model_validator(mode="after")
+    def _every_rung_is_reachable(self) -> Self:
+        if len(self.ladder) != self.max_attempts - 1:
+            raise ValueError(
+                f"ladder needs {self.max_attempts - 1} rungs, has {len(self.ladder)}"
+            )
+        return self
+
+
 class Database(Group):
     """Our PostgreSQL."""
 
@@ -96,7 +111,7 @@ class Intake(Group):
     full_scan_duty: Share = 0.05  # most share of the time for full rounds
 
 
-class Pipeline(Group):
+class Pipeline(Retried):
     """Registration, processing and backfill."""
 
     claim_batch: Count = 200  # rows a page of a scan
@@ -114,15 +129,6 @@ class Pipeline(Group):
     # wait after the first failure of a mark, doubling to the limit
     backfill_backoff: Positive = timedelta(seconds=1)
     backfill_backoff_limit: Positive = timedelta(minutes=5)  # the longest such wait
-
-    @model_validator(mode="after")
-    def _every_rung_is_reachable(self) -> Self:
-        if len(self.ladder) != self.max_attempts - 1:
-            raise ValueError(
-                f"ladder needs {self.max_attempts - 1} rungs, has {len(self.ladder)}"
-            )
-        return self
-
 
 class Dead(Group):
     """Messages that died."""
@@ -146,7 +152,7 @@ class Schd(Group):
     flush_limit: Count = 500  # events a wave of topic schd; a full one is followed at once
 
 
-class Dispatch(Group):
+class Dispatch(Retried):
     """Delivery (R29)."""
 
     batch: Count = 500  # events a wave of topic msg
@@ -156,15 +162,6 @@ class Dispatch(Group):
     # what a dead event does to later ones of its flight and topic
     after_dead: Literal["hold", "continue"] = "hold"
     max_message_bytes: Count = 1_000_000  # larger values are DEAD(TOO_LARGE) at once
-
-    @model_validator(mode="after")
-    def _every_rung_is_reachable(self) -> Self:
-        if len(self.ladder) != self.max_attempts - 1:
-            raise ValueError(
-                f"ladder needs {self.max_attempts - 1} rungs, has {len(self.ladder)}"
-            )
-        return self
-
 
 class Kafka(Group):
     """The broker and its two topics (C-9)."""

@@ -9,8 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 import pymysql
@@ -95,17 +94,6 @@ class Mailbox:
     def __init__(self, settings: MailboxSettings) -> None:
         self._session = Session(settings)
         self._zone = settings.zone
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connection; the next use opens another."""

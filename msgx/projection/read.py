@@ -1,8 +1,7 @@
 """Reading the projection: complete or not at all (R15, INV-24). The api's side of Redis."""
 
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self, cast
+from typing import Any, Final, cast
 
 import redis
 from redis.backoff import NoBackoff
@@ -74,17 +73,6 @@ class Reader:
         """Close the connections."""
         self._client.close()
         self._client.connection_pool.disconnect()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _ask(self, what: str) -> list[bytes]:
         try:

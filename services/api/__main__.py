@@ -4,7 +4,7 @@ Stateless: several may serve at once, so it leads nothing.
 """
 
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 
 from msgx import clock
 from msgx.mailbox.inbox import Mailbox
@@ -25,8 +25,8 @@ def main() -> int:
     logs.configure("api", settings.log_level)
     with ExitStack() as stack:
         try:
-            reader = stack.enter_context(Reader(settings.redis, connections=READS))
-            landing = stack.enter_context(_landing(settings.mailbox))
+            reader = stack.enter_context(closing(Reader(settings.redis, connections=READS)))
+            landing = stack.enter_context(closing(_landing(settings.mailbox)))
         except ValueError as error:
             raise SystemExit(f"the configuration is not usable:\n{error}") from None
         app = build(settings, reader, landing)

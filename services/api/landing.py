@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from queue import Empty, LifoQueue
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from services.api.errors import ReadOnly
 
@@ -58,17 +57,6 @@ class Landing:
                 self._idle.get_nowait().close()
             except Empty:
                 return
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _take(self) -> Inbox:
         try:

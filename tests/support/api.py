@@ -1,7 +1,7 @@
 """The api for tests: in this process on a free port, or as a process of its own."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import Any, Final
 
 from msgx import clock
@@ -39,12 +39,14 @@ def api_settings(
 def serving(settings: ApiSettings) -> Iterator[str]:
     """Serve HTTP in this process and yield the base URL."""
     with ExitStack() as stack:
-        reader = stack.enter_context(Reader(settings.redis, connections=READS))
+        reader = stack.enter_context(closing(Reader(settings.redis, connections=READS)))
         landing = stack.enter_context(
-            Landing(
-                lambda: Mailbox(settings.mailbox),
-                read_only=settings.mailbox.read_only,
-                now=clock.now,
+            closing(
+                Landing(
+                    lambda: Mailbox(settings.mailbox),
+                    read_only=settings.mailbox.read_only,
+                    now=clock.now,
+                )
             )
         )
         server = HttpServer(

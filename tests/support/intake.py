@@ -54,7 +54,7 @@ def polling(
 ) -> Iterator[Poller]:
     """Yield a poller whose steps the test makes."""
     session = Session(Database(dsn=SecretStr(dsn)), "intake-test")
-    with closing(session), Mailbox(MailboxSettings(url=SecretStr(url))) as mailbox:
+    with closing(session), closing(Mailbox(MailboxSettings(url=SecretStr(url)))) as mailbox:
         yield Poller(
             session=session, mailbox=mailbox, term=term, intake=Intake(**intake), batch=batch
         )
@@ -72,7 +72,7 @@ def backfilling(
     """Yield a backfiller whose steps the test makes."""
     session = Session(Database(dsn=SecretStr(dsn)), "intake-test")
     settings = MailboxSettings(url=SecretStr(url), timeout=timeout)
-    with closing(session), Mailbox(settings) as mailbox:
+    with closing(session), closing(Mailbox(settings)) as mailbox:
         yield Backfiller(
             session=session, mailbox=mailbox, term=term, pipeline=Pipeline(**pipeline)
         )

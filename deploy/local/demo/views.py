@@ -3,6 +3,7 @@
 import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any, Final
 from urllib.request import Request, urlopen
 from zoneinfo import ZoneInfo
@@ -48,7 +49,7 @@ def shown(view: View) -> View:
 
 def redis(url: str) -> View:
     """Return the complete projection."""
-    with Reader(Redis(url=SecretStr(url)), connections=1) as reader:
+    with closing(Reader(Redis(url=SecretStr(url)), connections=1)) as reader:
         return {flight["FLID"]: flight for flight in map(json.loads, reader.read_all())}
 
 

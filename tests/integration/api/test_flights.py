@@ -184,7 +184,7 @@ def test_the_same_projection_reads_the_same_whatever_the_order_of_writing(
     projection: HandmadeProjection,
 ) -> None:
     flights = generation("x", 300)
-    with reader(projection.url) as reading:
+    with closing(reader(projection.url)) as reading:
         projection.complete(flights)
         first = reading.read_all()
         projection.complete(dict(reversed(flights.items())))
@@ -197,7 +197,7 @@ def test_the_same_projection_reads_the_same_whatever_the_order_of_writing(
 
 @pytest.mark.covers("R15")
 def test_a_probe_judges_as_a_read_does(projection: HandmadeProjection) -> None:
-    with reader(projection.url) as reading:
+    with closing(reader(projection.url)) as reading:
         with pytest.raises(Incomplete):
             reading.probe()
         projection.complete(FLIGHTS)
@@ -214,7 +214,7 @@ def test_a_key_of_another_kind_is_a_refusal_not_a_list(
     projection.complete({})
     projection.client.set(projection.keys.flights, "no hash")
 
-    with reader(projection.url) as reading, pytest.raises(Away, match="refuses"):
+    with closing(reader(projection.url)) as reading, pytest.raises(Away, match="refuses"):
         reading.read_all()
 
 

@@ -27,7 +27,7 @@ def settings(url: str, **more: Any) -> MailboxSettings:
 
 @pytest.fixture
 def mailbox(mailbox_url: str) -> Iterator[Mailbox]:
-    with Mailbox(settings(mailbox_url)) as mailbox:
+    with closing(Mailbox(settings(mailbox_url))) as mailbox:
         yield mailbox
 
 
@@ -137,7 +137,7 @@ def test_times_are_local_to_the_mailbox_whatever_the_server_thinks(
     (before,) = run(adapter, "SELECT @@global.time_zone")
     run(adapter, "SET GLOBAL time_zone = %s", server_zone)
     try:
-        with Mailbox(settings(mailbox_url)) as mailbox:
+        with closing(Mailbox(settings(mailbox_url))) as mailbox:
             land(adapter, 1, date_received=LOCAL_NOON)
             landed = mailbox.land("<MSG/>", at=NOON)
             mailbox.mark([(1, NOON)])
@@ -157,7 +157,7 @@ def test_daylight_saving_of_the_mailbox_zone_is_ours_to_know(
     summer = datetime(2026, 7, 1, 10, 0, tzinfo=UTC)
     winter = datetime(2026, 12, 1, 10, 0, tzinfo=UTC)
 
-    with Mailbox(settings(mailbox_url, zone="Europe/Berlin")) as mailbox:
+    with closing(Mailbox(settings(mailbox_url, zone="Europe/Berlin"))) as mailbox:
         ids = [mailbox.land("<MSG/>", at=at) for at in (summer, winter)]
         rows = mailbox.scan(0, 10)
 
@@ -262,7 +262,7 @@ def test_a_mark_that_gave_up_waiting_never_lands_later(mailbox_url: str, adapter
     land(adapter, 1)
     with (
         closing(mysql.connect(mailbox_url)) as holder,
-        Mailbox(settings(mailbox_url, timeout=timedelta(seconds=2))) as mailbox,
+        closing(Mailbox(settings(mailbox_url, timeout=timedelta(seconds=2)))) as mailbox,
     ):
         run(holder, "LOCK TABLES CMINMSGS WRITE")
         with pytest.raises(Away):
@@ -313,7 +313,7 @@ def test_a_lock_is_given_up_before_the_socket_is(mailbox_url: str, adapter: Any)
     land(adapter, 1)
     with (
         closing(mysql.connect(mailbox_url)) as holder,
-        Mailbox(settings(mailbox_url, timeout=timedelta(seconds=2))) as mailbox,
+        closing(Mailbox(settings(mailbox_url, timeout=timedelta(seconds=2)))) as mailbox,
     ):
         mailbox.scan(0, 1)
         run(holder, "LOCK TABLES CMINMSGS WRITE")
@@ -342,7 +342,7 @@ def test_a_percent_encoded_account_can_log_in(mailbox_url: str, adapter: Any) ->
     try:
         run(adapter, f"GRANT SELECT ON {schema}.* TO %s@'127.0.0.1'", user)
         url = f"mysql://{user}:p%40%3A%2F%23%25%C3%A9@{host}/{schema}"
-        with Mailbox(settings(url)) as mailbox:
+        with closing(Mailbox(settings(url))) as mailbox:
             highest = mailbox.highest()
             with pytest.raises(Away):
                 mailbox.land("<MSG/>", at=NOON)
