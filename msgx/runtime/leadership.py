@@ -69,6 +69,8 @@ class Leadership:
             if self._leads:
                 self._conn.execute("SELECT 1")
             elif not service_term.try_lock(self._conn, self.service):
+                if service_term.end_silent(self._conn, self.service, self._timeout):
+                    log.warning("ended a silent leader", extra={"service": self.service})
                 raise Standby(f"another {self.service} leads")
             else:
                 self.term = service_term.take_over(self._conn, self.service, self.instance)

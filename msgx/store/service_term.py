@@ -39,6 +39,18 @@ RELAXED: Final = """
 disk."""
 
 _TRY_LOCK: Final = "SELECT pg_try_advisory_lock(%s, %s)"
+# The server's idle time-outs begin where a pipeline ends, and a stray Flush stops them: a client
+# that stands still inside one keeps session and locks. Liveness is real time, so
+# clock_timestamp() and not msgx_now().
+_END_SILENT: Final = """
+    SELECT pg_terminate_backend(holder.pid)
+      FROM pg_locks AS held JOIN pg_stat_activity AS holder USING (pid)
+     WHERE held.locktype = 'advisory' AND held.granted
+       AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+       AND (held.classid, held.objid, held.objsubid) = (%s::oid, %s::oid, 2)
+       AND holder.wait_event = 'ClientRead'
+       AND holder.state_change < clock_timestamp() - make_interval(secs => %s)
+"""
 _TAKE_OVER: Final = """
     UPDATE service_term SET term = term + 1, instance = %s, since = msgx_now()
      WHERE service = %s
@@ -53,6 +65,13 @@ def try_lock(conn: Connection, service: Service) -> bool:
     """Take the lock of `service` for this session, if nobody has it."""
     row = conn.execute(_TRY_LOCK, (LOCK_SPACE, list(Service).index(service))).fetchone()
     return row is not None and bool(row[0])
+
+
+def end_silent(conn: Connection, service: Service, seconds: float) -> bool:
+    """End the session that holds the lock of `service` if it said nothing for so long; where no
+    pipeline is open, the server does so by itself (R13, B42)."""
+    place = list(Service).index(service)
+    return bool(conn.execute(_END_SILENT, (LOCK_SPACE, place, seconds)).fetchall())
 
 
 def take_over(conn: Connection, service: Service, instance: str) -> int:

@@ -164,3 +164,22 @@ def test_a_notification_ends_a_wait(conn: Connection, pg: Connection) -> None:
 
     listen.wait(conn, timedelta(minutes=5))
     listen.wait(conn, timedelta(milliseconds=1))
+
+
+@pytest.mark.covers("R13", "B42")
+def test_a_holder_that_stands_still_inside_a_pipeline_is_ended_by_who_waits(
+    pg_dsn: str, pg: Connection
+) -> None:
+    stands = connect(database(pg_dsn), name="stands", session_timeout_seconds=0.2)
+    with closing(stands), pytest.raises(psycopg.OperationalError), stands.pipeline():
+        stands.execute("BEGIN")
+        service_term.try_lock(stands, Service.PROCESSOR)
+        assert not service_term.end_silent(pg, Service.PROCESSOR, 60)
+        assert not service_term.end_silent(pg, Service.INTAKE, 0)
+
+        until(
+            lambda: service_term.end_silent(pg, Service.PROCESSOR, 0.3),
+            "it has been silent for long enough",
+        )
+
+        until(lambda: service_term.try_lock(pg, Service.PROCESSOR), "the lock is free")
