@@ -200,8 +200,8 @@ class Line:
         """Close everything."""
         self._resources.close()
 
-    def land(self, text: str, *, msg_id: int | None = None) -> int:
-        """Put a message into the mailbox and register it."""
+    def land(self, text: str, *, msg_id: int | None = None, registered: bool = True) -> int:
+        """Put a message into the mailbox and, unless told, register it."""
         number = self._next if msg_id is None else msg_id
         self._next = max(self._next, number + 1)
         with self.upstream.cursor() as cursor:
@@ -209,7 +209,8 @@ class Line:
                 "INSERT INTO CMINMSGS (CMINMSGS_ID, CMINMSGS_CLOB_MSG) VALUES (%s, %s)",
                 (number, text),
             )
-        self.register(number)
+        if registered:
+            self.register(number)
         return number
 
     def register(self, msg_id: int) -> None:

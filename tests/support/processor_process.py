@@ -1,0 +1,62 @@
+"""The processor as a process: with settings of a real one, and stopped where a test wants."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+
+from tests.support.process import Process, running
+from tests.support.processor import Line, Places, ours
+from tests.support.waiting import until
+
+_WAITS_FOR_A_LOCK = """
+    SELECT count(*) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'msgx-processor-leader'
+       AND wait_event_type = 'Lock'
+"""
+_LEADING = """
+    SELECT count(*) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'msgx-processor-leader'
+"""
+
+
+def environment(places: Places) -> dict[str, str]:
+    """Return the variables of a processor that soon notices everything."""
+    return {
+        "MSGX_DATABASE__DSN": ours(places.dsn),
+        "MSGX_MAILBOX__URL": places.mailbox,
+        "MSGX_REDIS__URL": places.redis,
+        "MSGX_LEADERSHIP__TIMEOUT": "PT3S",
+        "MSGX_PIPELINE__IDLE_INTERVAL": "PT0.02S",
+    }
+
+
+@contextmanager
+def processing(line: Line, **variables: str) -> Iterator[Process]:
+    """Run a processor; nothing of it is left at the end."""
+    with running("processor", **{**environment(line.places), **variables}) as process:
+        yield process
+
+
+@contextmanager
+def held(line: Line, statement: str) -> Iterator[None]:
+    """Hold the rows of a SELECT locked."""
+    with psycopg.connect(line.places.dsn) as holder:
+        holder.execute(f"{statement} FOR UPDATE".encode())
+        yield
+        holder.rollback()
+
+
+def wait_for_lock(line: Line) -> None:
+    """Wait until the leading session waits for a lock."""
+    until(lambda: line.one(_WAITS_FOR_A_LOCK), "the processor waits for our lock")
+
+
+def wait_for_no_leader(line: Line) -> None:
+    """Wait until PostgreSQL has noticed that the leader is gone."""
+    until(lambda: line.one(_LEADING) == 0, "the session of the dead leader ends")
+
+
+def wait_for_end(line: Line, msg_id: int, state: str = "SUCCEEDED") -> None:
+    """Wait until the message has ended so."""
+    until(lambda: line.end(msg_id)[0] == state, f"message {msg_id} is {state}")
