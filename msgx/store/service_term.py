@@ -39,8 +39,8 @@ RELAXED: Final = """
 disk."""
 
 _TRY_LOCK: Final = "SELECT pg_try_advisory_lock(%s, %s)"
-# The server's idle time-outs begin where a pipeline ends, and a stray Flush stops them: a client
-# that stands still inside one keeps session and locks. Liveness is real time, so
+# The server's idle time-outs begin where a pipeline ends, and a stray Flush stops them: a
+# client that stands still inside one keeps session and locks. Liveness is real time, so
 # clock_timestamp() and not msgx_now().
 _END_SILENT: Final = """
     SELECT pg_terminate_backend(holder.pid)
