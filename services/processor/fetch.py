@@ -1,9 +1,10 @@
 """Raw text and decoding for the next heads, ahead of the pump, in one worker thread. Order and
 lock are untouched."""
 
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from typing import Final
 
 from msgx import clock
 from msgx.codec.decode import Decoder
@@ -12,6 +13,8 @@ from msgx.domain.message import Message
 from msgx.mailbox.inbox import Mailbox, Oversized
 from msgx.runtime.session import Session
 from msgx.store import proc_state
+
+_BEAT_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +38,20 @@ class Fetcher:
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fetch")
         self._ahead: tuple[int, Future[list[Fetched]]] | None = None
 
-    def window(self, first: int) -> list[Fetched]:
+    def window(self, first: int, beat: Callable[[], object]) -> list[Fetched]:
         """Return the window that begins with `first`, the head, and begin to fetch the next.
+
+        `beat` is called while large messages are read, so that who waits is seen to live.
 
         Raises:
             Away: mailbox or PostgreSQL does not answer.
         """
         ahead, self._ahead = self._ahead, None
-        fetched = ahead[1].result() if ahead is not None and ahead[0] < first else []
+        fetched: list[Fetched] = []
+        if ahead is not None and ahead[0] < first:
+            fetched = _result(ahead[1], beat)
         if not fetched or fetched[0].msg_id != first:  # the first window, or a late lower id
-            fetched = self._worker.submit(self._fetch, first - 1).result()
+            fetched = _result(self._worker.submit(self._fetch, first - 1), beat)
         if len(fetched) == self._size:
             last = fetched[-1].msg_id
             self._ahead = (last, self._worker.submit(self._fetch, last))
@@ -76,3 +83,10 @@ class Fetcher:
             return Fetched(msg_id, body, self._decoder.decode(body, year=year))
         except Fault as fault:
             return Fetched(msg_id, body, fault)
+
+
+def _result(future: "Future[list[Fetched]]", beat: Callable[[], object]) -> list[Fetched]:
+    """Return what `future` brings, beating until it does (R13)."""
+    while not wait([future], timeout=_BEAT_SECONDS).done:
+        beat()
+    return future.result()

@@ -71,7 +71,7 @@ class Pump:
         """Return the window of heads; a server that is away is a failure of the head (R04)."""
         try:
             self._keep_complete(conn, term)
-            return self._fetcher.window(first)
+            return self._fetcher.window(first, self._leadership.hold)
         except Away as away:
             return [Fetched(first, None, away)]
 
