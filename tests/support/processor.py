@@ -76,6 +76,8 @@ def settings(
     pipeline: dict[str, Any] | None = None,
     schd: dict[str, Any] | None = None,
     mailbox_url: str | None = None,
+    mailbox_timeout: timedelta = timedelta(seconds=5),
+    leadership: dict[str, Any] | None = None,
     epoch_check: timedelta = EVERY_STEP,
     redis_url: str | None = None,
     redis_timeout: timedelta = timedelta(seconds=2),
@@ -84,9 +86,11 @@ def settings(
     return ProcessorSettings(
         environment="test",
         database={"dsn": SecretStr(ours(places.dsn)), **(database or {})},
-        mailbox=MailboxSettings(url=SecretStr(mailbox_url or places.mailbox)),
+        mailbox=MailboxSettings(
+            url=SecretStr(mailbox_url or places.mailbox), timeout=mailbox_timeout
+        ),
         redis={"url": SecretStr(redis_url or places.redis), "timeout": redis_timeout},
-        leadership=LeadershipSettings(),
+        leadership=LeadershipSettings(**(leadership or {})),
         pipeline=Pipeline(**{"idle_interval": SOON, **(pipeline or {})}),
         schd=Schd(**(schd or {})),
         projection=ProjectionSettings(epoch_check=epoch_check),

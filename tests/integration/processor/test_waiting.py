@@ -1,5 +1,6 @@
 """The head that cannot go on: it stays, it climbs its ladder, and nobody passes it (INV-3)."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import psycopg
@@ -14,6 +15,7 @@ from tests.support.intake import move_time
 from tests.support.messages import adft, fltr, stand
 from tests.support.processor import Line, refusing
 from tests.support.relay import relayed
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
 
@@ -182,7 +184,7 @@ def test_an_identity_belongs_to_the_lower_id_even_if_the_higher_was_fetched_firs
     text = stand("7", "1", seqn="42")
     higher = line.land(text, msg_id=20)
     conn, term = line.worker.leadership.hold(), line.worker.leadership.require()
-    (fetched,) = line.worker.fetcher.window(higher)
+    (fetched,) = line.worker.fetcher.window(higher, lambda: None)
     lower = line.land(text, msg_id=15)
 
     progress = line.worker.processor.process(conn, fetched, term)
@@ -264,3 +266,29 @@ def test_a_deposed_instance_writes_nothing(line: Line) -> None:
     line.run()
     assert line.worker.leadership.require() == term + 2
     assert line.end(head)[0] == "SUCCEEDED"
+
+
+@pytest.mark.covers("R13", "INV-3")
+@pytest.mark.slow
+def test_a_mailbox_that_is_slow_for_longer_than_a_session_lives_costs_no_leadership(
+    line: Line,
+) -> None:
+    line.restart(
+        leadership={"timeout": timedelta(seconds=3)},
+        mailbox_timeout=timedelta(seconds=30),
+    )
+    line.run(adft(fltr("1")))
+    term = line.worker.leadership.require()
+    head = line.land(stand("7", "1"))
+    began = "SELECT clock_timestamp() - interval '4 seconds' > %s"
+    with line.upstream.cursor() as cursor, ThreadPoolExecutor(1) as pool:
+        cursor.execute("LOCK TABLES CMINMSGS WRITE")
+        locked_at = line.one("SELECT clock_timestamp()")
+        step = pool.submit(line.worker.step)
+        until(lambda: step.done() or line.one(began, locked_at), "the session would be over")
+        cursor.execute("UNLOCK TABLES")
+        step.result(timeout=30)
+
+    assert line.end(head)[0] == "SUCCEEDED"
+    assert line.row(head)["infra_attempts"] == 0
+    assert line.worker.leadership.require() == term
