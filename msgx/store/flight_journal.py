@@ -3,11 +3,11 @@ processor."""
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from msgx.domain.flight import Changes, EntryKind, Flight
+from msgx.domain.journal import Entry
 from msgx.store.connect import Connection
 
 _ENTRIES: Final = "SELECT flid, kind FROM flight_journal WHERE msg_id = %s"
@@ -19,19 +19,16 @@ _APPEND: Final = """
                                                    life integer, kind text, changes jsonb)
      ORDER BY place
 """
-_HISTORY: Final = """
-    SELECT kind, state_version, changes FROM flight_journal
-     WHERE flid = %s ORDER BY state_version
+_OF: Final = """
+    SELECT flid, kind, state_version, life, msg_id, at, changes FROM flight_journal
+     WHERE flid = ANY(%s) ORDER BY flid, state_version
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One entry of a flight, as `fold` reads it."""
-
-    kind: EntryKind
-    state_version: int
-    changes: dict[str, list[Any]]  # name to [before, after]
+_ORPHANS: Final = """
+    SELECT DISTINCT flid FROM flight_journal AS entry
+     WHERE NOT EXISTS (SELECT FROM flight_schd WHERE flid = entry.flid)
+       AND NOT EXISTS (SELECT FROM flight_version_floor WHERE flid = entry.flid)
+     ORDER BY flid
+"""
 
 
 def entries(conn: Connection, msg_id: int) -> dict[str, EntryKind]:
@@ -65,8 +62,27 @@ def append(
 
 def history(conn: Connection, flid: str) -> list[Entry]:
     """Return every entry of `flid` in order of version."""
-    rows: list[Any] = conn.execute(_HISTORY, (flid,)).fetchall()
-    return [
-        Entry(kind=EntryKind(kind), state_version=version, changes=changes)
-        for kind, version, changes in rows
-    ]
+    return histories(conn, [flid]).get(flid, [])
+
+
+def histories(conn: Connection, flids: Sequence[str]) -> dict[str, list[Entry]]:
+    """Return every entry of each of `flids` that has one, in order of version."""
+    found: dict[str, list[Entry]] = {}
+    rows: list[Any] = conn.execute(_OF, (list(flids),)).fetchall()
+    for flid, kind, version, life, msg_id, at, changes in rows:
+        entry = Entry(
+            kind=EntryKind(kind),
+            state_version=version,
+            life=life,
+            msg_id=msg_id,
+            at=at,
+            changes=changes,
+        )
+        found.setdefault(flid, []).append(entry)
+    return found
+
+
+def orphans(conn: Connection) -> list[str]:
+    """Return the FLIDs that have entries, but neither a flight nor a floor of an earlier
+    life."""
+    return [str(flid) for (flid,) in conn.execute(_ORPHANS).fetchall()]

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from msgx.domain.delivery import EventType, Target
 from msgx.store.connect import Connection
@@ -40,6 +40,13 @@ _RELEASE: Final = """
     SELECT pg_notify('msgx_released', '') WHERE EXISTS (SELECT FROM released)
 """
 
+_OF: Final = """
+    SELECT partition_key, target, event_type, state_version, released_at IS NOT NULL,
+           CASE target WHEN 'KAFKA:schd' THEN payload END
+      FROM msg_event WHERE partition_key = ANY(%s)
+     ORDER BY event_id
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
@@ -49,6 +56,17 @@ class Event:
     state_version: int
     change: str | None
     state: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """An event as it is kept, of either topic."""
+
+    target: Target
+    type: EventType
+    state_version: int
+    released: bool
+    state: str | None  # the latest state's JSON; not of a change, nor of a tombstone
 
 
 def add(
@@ -86,3 +104,19 @@ def _type(event: Event) -> EventType:
 def release(conn: Connection, msg_id: int) -> None:
     """Release the events of a message, in the transaction that finishes it (US-03 AC4)."""
     conn.execute(_RELEASE, (msg_id,))
+
+
+def kept(conn: Connection, flids: Sequence[str]) -> dict[str, list[Kept]]:
+    """Return the events of each of `flids` that has one, in their order."""
+    found: dict[str, list[Kept]] = {}
+    rows: list[Any] = conn.execute(_OF, (list(flids),)).fetchall()
+    for flid, target, event_type, version, released, state in rows:
+        event = Kept(
+            target=Target(target),
+            type=EventType(event_type),
+            state_version=version,
+            released=released,
+            state=state,
+        )
+        found.setdefault(flid, []).append(event)
+    return found

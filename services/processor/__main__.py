@@ -1,12 +1,15 @@
 """Processor: the head of the queue, to flights, projection and outbox. `python -m
-services.processor`."""
+services.processor [serve | verify]`."""
 
+import argparse
 from contextlib import ExitStack, closing
 from functools import partial
 
 from msgx.codec.decode import Decoder
 from msgx.domain.backoff import doubling
+from msgx.domain.failure import Fault
 from msgx.mailbox.inbox import Mailbox
+from msgx.projection.read import Reader
 from msgx.projection.write import Projection
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
@@ -19,11 +22,12 @@ from services.processor.fetch import Fetcher
 from services.processor.process import Processor
 from services.processor.project import Projector
 from services.processor.pump import Pump
-from services.processor.settings import ProcessorSettings
+from services.processor.settings import ProcessorSettings, VerifySettings
 from services.processor.snapshot import Snapshots
+from services.processor.verify import verify
 
 
-def main() -> int:
+def serve() -> int:
     """Run the processor until SIGTERM."""
     settings = load(ProcessorSettings)
     configure("processor", settings.log_level)
@@ -77,6 +81,44 @@ def main() -> int:
             settings.control,
             ready=lambda: leadership.leads,
         )
+
+
+def check() -> int:
+    """Verify every flight, say what was looked at and what differs; 1 if something does."""
+    settings = load(VerifySettings)
+    configure("processor", settings.log_level)
+    said: list[str] = []
+    try:
+        with ExitStack() as stack:
+            reader: Reader | None = None
+            if settings.redis is not None:
+                reader = stack.enter_context(closing(Reader(settings.redis, connections=1)))
+            session = stack.enter_context(
+                closing(Session(settings.database, "processor-verify"))
+            )
+            with session.use("verifying") as conn:
+                found = verify(conn, reader, settings.airport.zone)
+    except (Fault, ValueError) as fault:
+        print(fault)  # noqa: T201
+        return 1
+    said.append(", ".join(f"{count} {name}" for name, count in found.counts.items()))
+    said += found.differences
+    total = len(found.differences) + found.unnamed
+    asked = "" if reader is not None else " Redis was not asked."
+    said.append(f"{total} differences.{asked}" if total else f"Everything agrees.{asked}")
+    print("\n".join(said))  # noqa: T201
+    return 1 if total else 0
+
+
+def main() -> int:
+    """Run the service, or one of its commands."""
+    parser = argparse.ArgumentParser(
+        prog="python -m services.processor", description="Take messages to flights, in order."
+    )
+    commands = parser.add_subparsers(title="commands", dest="command")
+    commands.add_parser("serve", help="process until a signal (the default)")
+    commands.add_parser("verify", help="compare journal, tables, outbox and Redis")
+    return check() if parser.parse_args().command == "verify" else serve()
 
 
 if __name__ == "__main__":

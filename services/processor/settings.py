@@ -24,3 +24,10 @@ class ProcessorSettings(ServiceSettings):
     flop: Flop = Flop()
     schd: Schd = Schd()
     projection: Projection = Projection()
+
+
+class VerifySettings(ServiceSettings):
+    """What `verify` needs; without a Redis it is not asked."""
+
+    redis: Redis | None = None
+    airport: Airport = Airport()

@@ -1,8 +1,8 @@
 """What a cell of the conformance matrix is: given, when, then. Owner: these tests.
 
 Texts and states hold placeholders, so that a cell is the same in the page and in the test:
-`{A}` to `{D}` are FLIDs of the cell's own, `{DAY}` and `{NEXT}` its two days in SIS form, and in
-a state `@0830` is that time of `{DAY}`, `+0830` of `{NEXT}`.
+`{A}` to `{D}` are FLIDs of the cell's own, `{DAY}` and `{NEXT}` its two days in SIS form, and
+in a state `@0830` is that time of `{DAY}`, `+0830` of `{NEXT}`.
 """
 
 from collections.abc import Mapping

@@ -126,7 +126,8 @@ def _adft() -> Iterator[Cell]:
     )  # fmt: skip
     yield clause(
         ADFT, "one operation-day conflict and nothing is written",
-        (adft(fltr("A"), fltr("B")),), adft(fltr("A", "<STND>1</STND>"), fltr("B", sodt="+1200")),
+        (adft(fltr("A"), fltr("B")),),
+        adft(fltr("A", "<STND>1</STND>"), fltr("B", sodt="+1200")),
         {"A": PLAN, "B": PLAN}, {"A": PLAN, "B": PLAN}, end=refused("operation-day-conflict"),
     )  # fmt: skip
     occurring = "<SRVT><SRTC>W</SRTC></SRVT><VIPF><VPCD>V</VPCD></VIPF><VIPF/>"

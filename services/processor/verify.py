@@ -1,0 +1,179 @@
+"""`verify`: journal, tables, outbox and Redis tell the same of every flight (INV-24, R12).
+
+It writes nothing. Everything of PostgreSQL is read in one REPEATABLE READ snapshot (R53). Redis
+is read beside it, so that a flight on which both differ is looked at once more under
+PIPELINE_LOCK, when no message is between its commit and its projection.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from typing import Final
+
+from msgx.domain.delivery import EventType, Target
+from msgx.domain.flight import Flight, encode, render
+from msgx.domain.journal import Entry, Folded, Told, Unfoldable, fold
+from msgx.projection.read import Reader
+from msgx.store import flight, flight_journal, outbox, service_term
+from msgx.store.connect import Connection
+from msgx.store.outbox import Kept
+from services.processor.decide.settle import mafl
+from services.processor.decide.world import World
+from services.processor.examine import read_world
+
+_CHUNK: Final = 200
+_NAMED: Final = 1_000
+"""Differences that are named; the rest is counted."""
+
+_TYPES: Final = {Told.UPSERT: EventType.UPSERT, Told.TOMBSTONE: EventType.TOMBSTONE}
+
+
+@dataclass(slots=True)
+class Findings:
+    """What was looked at, and what differs."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    differences: list[str] = field(default_factory=list)
+    unnamed: int = 0
+
+    def differ(self, text: str) -> None:
+        """Note a difference."""
+        if len(self.differences) < _NAMED:
+            self.differences.append(text)
+        else:
+            self.unnamed += 1
+
+
+def verify(conn: Connection, reader: Reader | None, zone: tzinfo) -> Findings:
+    """Compare everything; without `reader` Redis is left out.
+
+    Raises:
+        Away: Redis does not answer, or holds no complete projection.
+    """
+    findings = Findings()
+    with conn.transaction():
+        conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        views = _postgres(conn, zone, findings)
+        for flid in flight_journal.orphans(conn):
+            findings.differ(f"FLID {flid} has journal entries, but no flight")
+    if reader is not None:
+        shown = _redis(reader)
+        findings.counts["shown in Redis"] = len(shown)
+        apart = {flid for flid in {*views, *shown} if views.get(flid) != shown.get(flid)}
+        if apart:
+            _look_again(conn, reader, zone, sorted(apart), findings)
+    return findings
+
+
+def _postgres(conn: Connection, zone: tzinfo, findings: Findings) -> dict[str, str]:
+    """Compare journal, tables and outbox; return the JSON of every shown flight."""
+    views: dict[str, str] = {}
+    for part in _chunks(list(flight.versions(conn))):
+        world = read_world(conn, part)
+        journals, events = flight_journal.histories(conn, part), outbox.kept(conn, part)
+        for flid, one in world.flights.items():
+            entries, kept = journals.get(flid, []), events.get(flid, [])
+            findings.counts["flights"] += 1
+            findings.counts["journal entries"] += len(entries)
+            findings.counts["events"] += len(kept)
+            view = _view(world, one, zone)
+            if view is not None:
+                views[flid] = view
+            for text in _faults(world, one, entries, kept, view):
+                findings.differ(f"FLID {flid}: {text}")
+    findings.counts["shown flights"] = len(views)
+    return views
+
+
+def _faults(
+    world: World, one: Flight, entries: Sequence[Entry], kept: Sequence[Kept], view: str | None
+) -> Iterator[str]:
+    try:
+        folded = fold(one.flid, entries)
+    except Unfoldable as fault:
+        yield f"the journal does not fold: {fault}"
+        return
+    yield from _state_faults(world, one, folded)
+    yield from _event_faults(folded, kept, view)
+
+
+def _state_faults(world: World, one: Flight, folded: Folded) -> Iterator[str]:
+    for name, told, stored in (
+        ("STATE", folded.state, one.state),
+        ("STATE_VERSION", folded.state_version, one.state_version),
+        ("life", folded.life, one.life),
+        ("OPERATION_DAY", folded.operation_day, one.operation_day),
+        ("MAFL", folded.mafl, mafl(world, one)),
+    ):
+        if told != stored:
+            yield f"{name} is not what the journal folds to"
+    for tag in sorted({*folded.values, *one.values}):
+        if folded.values.get(tag) != one.values.get(tag):
+            yield f"{tag} is not what the journal folds to"
+
+
+def _event_faults(folded: Folded, kept: Sequence[Kept], view: str | None) -> Iterator[str]:
+    told = {version: _TYPES[what] for version, what in folded.told.items() if what in _TYPES}
+    sent = {event.state_version: event for event in kept if event.target is Target.MSG}
+    # Delivered events are kept for a while only: the journal is asked back to the oldest.
+    oldest = min(sent, default=max(told, default=0) + 1)
+    for version, kind in told.items():
+        if version >= oldest and version not in sent:
+            yield f"version {version} has no event of topic msg"
+        elif version in sent and sent[version].type is not kind:
+            yield f"the event of version {version} is no {kind}"
+    for version in sorted(set(sent) - set(told)):
+        if version in folded.told:
+            yield f"version {version} has an event that nothing called for"
+    latest = [event for event in kept if event.target is Target.SCHD]
+    if latest and told:
+        version = max(told)
+        if (latest[0].state_version, latest[0].type) != (version, told[version]):
+            yield f"topic schd does not have version {version}"
+        elif view is not None and latest[0].state != view:
+            yield "topic schd has another state"
+    elif view is not None:
+        yield "topic schd has no state"
+
+
+def _look_again(
+    conn: Connection, reader: Reader, zone: tzinfo, flids: Sequence[str], findings: Findings
+) -> None:
+    conn.execute(service_term.LOCK_PIPELINE)
+    try:
+        shown = _redis(reader)
+        for part in _chunks(flids):
+            world = read_world(conn, part)
+            for flid in part:
+                one = world.flights.get(flid)
+                view = None if one is None else _view(world, one, zone)
+                if view != shown.get(flid):
+                    findings.differ(f"FLID {flid}: Redis {_how(view, shown.get(flid))}")
+    finally:
+        if not conn.closed:
+            conn.execute(service_term.UNLOCK_PIPELINE)
+
+
+def _how(view: str | None, shown: str | None) -> str:
+    if view is None:
+        return "shows a flight that is not to be shown"
+    return "lacks the flight" if shown is None else "shows another state"
+
+
+def _redis(reader: Reader) -> Mapping[str, str]:
+    return {_flid(text): text for text in map(bytes.decode, reader.read_all())}
+
+
+def _flid(text: str) -> str:
+    return str(json.loads(text)["FLID"])
+
+
+def _view(world: World, one: Flight, zone: tzinfo) -> str | None:
+    return encode(render(one, mafl(world, one), zone)) if one.shown else None
+
+
+def _chunks(flids: Sequence[str]) -> Iterator[list[str]]:
+    for start in range(0, len(flids), _CHUNK):
+        yield list(flids[start : start + _CHUNK])
