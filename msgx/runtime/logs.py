@@ -3,6 +3,8 @@
 import json
 import logging
 import sys
+import traceback
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
@@ -34,10 +36,22 @@ class JsonLines(logging.Formatter):
             "event": clean(record.getMessage()),
         }
         line |= {key: value for key, value in vars(record).items() if key not in _STANDARD}
-        if record.exc_info and record.exc_info[0] is not None:
-            line["error"] = record.exc_info[0].__name__
-            line["trace"] = self.formatException(record.exc_info)
+        if record.exc_info and record.exc_info[1] is not None:
+            line["error"] = type(record.exc_info[1]).__name__
+            line["trace"] = "\n".join(_trace(record.exc_info[1]))
         return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def _trace(raised: BaseException) -> Iterator[str]:
+    """Yield what was raised and where, from last to first. Not its words: those of a database
+    quote the row that it refused."""
+    error: BaseException | None = raised
+    while error is not None:
+        state = getattr(error, "sqlstate", None)
+        yield type(error).__name__ + (f" ({state})" if state else "")
+        for frame in reversed(traceback.extract_tb(error.__traceback__)):
+            yield f"  {frame.filename}:{frame.lineno} {frame.name}"
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 def configure(service: str, level: str) -> None:
