@@ -1,9 +1,11 @@
 """Every terminal state and its reason, in the order of verdicts (R58)."""
 
+import json
 from datetime import timedelta
 
 import pytest
 
+from msgx.runtime.logs import JsonLines
 from tests.support.intake import move_time
 from tests.support.messages import adft, dnld, fdel, flop, fltr, message, resp, stand
 from tests.support.processor import Line
@@ -269,3 +271,24 @@ def test_times_are_those_of_the_database(line: Line) -> None:
     ahead = line.one("SELECT finished_at - now() FROM proc_state WHERE msg_id = %s", done)
     assert ahead > timedelta(days=399)
     assert line.one("SELECT min(updated_at) - now() FROM flight_schd") > timedelta(days=399)
+
+
+@pytest.mark.covers("OPS-1", "B76", "R46")
+def test_a_refusal_that_quotes_the_row_tells_nobody_what_it_held(
+    line: Line, caplog: pytest.LogCaptureFixture
+) -> None:
+    line.pg.execute("ALTER TABLE flight_schd ADD CONSTRAINT odd CHECK (stnd <> 'secret-word')")
+    try:
+        (failed,) = line.run(adft(fltr("1", "<STND>secret-word</STND>")))
+    finally:
+        line.pg.execute("ALTER TABLE flight_schd DROP CONSTRAINT odd")
+
+    assert line.end(failed)[:2] == ("FAILED", "PROCESSING")
+    assert "23514" in str(line.end(failed)[2])
+    assert "secret-word" not in str(line.row(failed))
+    lines = [JsonLines("processor").format(record) for record in caplog.records]
+    (told,) = [json.loads(text) for text in lines if "processing fault" in text]
+    assert "secret-word" not in "".join(lines)
+    assert told["error"] == "CheckViolation"
+    assert "CheckViolation (23514)" in told["trace"]
+    assert "process.py" in told["trace"]
