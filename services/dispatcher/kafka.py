@@ -89,9 +89,8 @@ class Sender:
         self._ready = False
         self._told: set[str] = set()  # errors since the last time it was well
 
-    def open(self) -> bool:
-        """Make the producer ready and fence every older one of its id; return whether it is a
-        new one.
+    def open(self) -> None:
+        """Make the producer ready and fence every older one of its id.
 
         Raises:
             Away: the broker is not there yet, or still loads its state.
@@ -101,7 +100,7 @@ class Sender:
             self._ready = False
         self._producer.poll(0)  # its log lines
         if self._ready:
-            return False
+            return
         try:
             self._producer.init_transactions(self._timeout)
         except KafkaException as raised:
@@ -112,7 +111,6 @@ class Sender:
         self._ready = True
         self._told.clear()
         log.info("producer ready", extra={"transactional_id": self.transactional_id})
-        return True
 
     def send(self, wave: Sequence[Record]) -> None:
         """Send `wave` in one transaction; on return all of it is committed.

@@ -57,7 +57,7 @@ class Relay:
         self._sender = Sender(settings, target)
         self._term: int | None = None  # of which the producer is
         self._fenced: int | None = None  # a term that was seen to be over
-        self._looked = False  # at the topic, for this producer
+        self._looked = False  # at the topic, since the broker came
         self._failures = 0  # of the broker, in a row
         self.flows = False
 
@@ -87,9 +87,9 @@ class Relay:
         if term != self._term:
             self._sender.close()
             self._term = term
+            self._looked = False
         with self._patience():
-            if self._sender.open():
-                self._looked = False
+            self._sender.open()
             if not self._looked:
                 self._look_at_the_topic()
                 self._looked = True
@@ -235,6 +235,7 @@ class Relay:
             yield
         except Away as away:
             self._failures += 1
+            self._looked = False
             pipeline = self._settings.pipeline
             away.rest = doubling(
                 pipeline.infra_backoff, pipeline.infra_backoff_limit, self._failures

@@ -13,6 +13,10 @@ from typing import Any, Final, cast
 
 import psycopg
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its stubs do not re-export
+    AdminClient,
+    NewTopic,
+)
 from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
 
@@ -95,6 +99,18 @@ def states(pg: "psycopg.Connection[Any]") -> dict[int, str]:
     return dict(pg.execute("SELECT event_id, state FROM msg_event").fetchall())
 
 
+def nothing_pending(pg: "psycopg.Connection[Any]") -> Callable[[], bool]:
+    """Return the question whether nothing waits to be sent."""
+    return lambda: "PENDING" not in states(pg).values()
+
+
+def attempts(pg: "psycopg.Connection[Any]") -> int:
+    """Return the most tries that an event has had."""
+    row = pg.execute("SELECT max(attempts) FROM msg_event").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 def ours(dsn: str) -> str:
     """Return the connection string of the role that the service runs as."""
     return make_conninfo(dsn, user="msgx_dispatcher")
@@ -117,9 +133,21 @@ def settings(
     )
 
 
-def make_topics(given: Settings) -> None:
-    """Create both topics."""
+def changed(given: Settings, **dispatch: Any) -> Settings:
+    """Return `given` with other parameters of the group `dispatch`."""
+    return given.model_copy(update={"dispatch": given.dispatch.model_copy(update=dispatch)})
+
+
+def make_topics(given: Settings, **of_msg: str) -> None:
+    """Create both topics, the one of `msg` with further settings from its birth on: a change
+    right after it may not reach the new log."""
     broker = Topics(given.kafka)
+    if of_msg:
+        name = topic_name(given.kafka, Target.MSG)
+        config = {key.replace("_", "."): value for key, value in of_msg.items()}
+        admin = AdminClient({"bootstrap.servers": given.kafka.bootstrap})
+        new = NewTopic(name, given.kafka.partitions, 1, config=config)
+        admin.create_topics([new])[name].result(timeout=10)
     for target in Target:
         broker.create(wanted(given.kafka, given.dispatch, target))
 

@@ -7,8 +7,13 @@ from tests.support.dispatcher import make_topics, settings
 
 
 @pytest.fixture
-def given(pg_dsn: str, kafka_bootstrap: str, kafka_prefix: str) -> Settings:
-    """The service's settings on a fresh database, with both topics made."""
-    made = settings(pg_dsn, kafka_bootstrap, kafka_prefix)
-    make_topics(made)
-    return made
+def topicless(pg_dsn: str, kafka_bootstrap: str, kafka_prefix: str) -> Settings:
+    """The service's settings on a fresh database; no topic exists."""
+    return settings(pg_dsn, kafka_bootstrap, kafka_prefix)
+
+
+@pytest.fixture
+def given(topicless: Settings) -> Settings:
+    """The same, with both topics made."""
+    make_topics(topicless)
+    return topicless

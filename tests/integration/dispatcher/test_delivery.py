@@ -3,18 +3,12 @@
 import random
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
 import pytest
-from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its stubs do not re-export
-    AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    ResourceType,
-)
+from confluent_kafka.admin import AdminClient
 
 from msgx.domain.delivery import Target
 from msgx.domain.failure import Away
@@ -22,9 +16,12 @@ from services.dispatcher.settings import Settings
 from services.dispatcher.topics import topic_name
 from tests.support.dispatcher import (
     add,
+    attempts,
+    changed,
     consume,
     leading,
     make_topics,
+    nothing_pending,
     relaying,
     settings,
     settle,
@@ -38,28 +35,6 @@ TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 LONG = "".join(random.Random(7).choices("abcdefghijklmnopqrstuvwxyz", k=60_000))
 
 
-def nothing_pending(pg: "psycopg.Connection[Any]") -> Callable[[], bool]:
-    return lambda: "PENDING" not in states(pg).values()
-
-
-def set_topic(given: Settings, target: Target, name: str, value: str) -> None:
-    """Change one setting of a topic, and wait until the broker says so."""
-    resource = ConfigResource(
-        ResourceType.TOPIC,
-        topic_name(given.kafka, target),
-        incremental_configs=[
-            ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
-        ],
-    )
-    admin = AdminClient({"bootstrap.servers": given.kafka.bootstrap})
-    admin.incremental_alter_configs([resource])[resource].result(timeout=10)
-    asked = ConfigResource(ResourceType.TOPIC, topic_name(given.kafka, target))
-    until(
-        lambda: admin.describe_configs([asked])[asked].result(timeout=10)[name].value == value,
-        f"{name} is {value}",
-    )
-
-
 @pytest.mark.covers("B03", "R29", "INV-10", "US-08")
 def test_versions_of_a_flight_strictly_increase_and_nothing_is_missing(
     pg: "psycopg.Connection[Any]", given: Settings
@@ -71,9 +46,7 @@ def test_versions_of_a_flight_strictly_increase_and_nothing_is_missing(
         last[flid] += 1
         add(pg, flid, last[flid])
 
-    with relaying(
-        given.model_copy(update={"dispatch": given.dispatch.model_copy(update={"batch": 70})})
-    ) as relay:
+    with relaying(changed(given, batch=70)) as relay:
         settle(relay, nothing_pending(pg), "all events sent")
 
     seen = consume(given)
@@ -147,8 +120,7 @@ def test_a_deletion_is_a_null_value_on_both_topics(
 def test_an_event_too_large_dies_unsent_and_holds_its_flight_or_not(
     pg: "psycopg.Connection[Any]", given: Settings, after_dead: str
 ) -> None:
-    dispatch = {"max_message_bytes": 50_000, "after_dead": after_dead}
-    given = given.model_copy(update={"dispatch": given.dispatch.model_copy(update=dispatch)})
+    given = changed(given, max_message_bytes=50_000, after_dead=after_dead)
     first = add(pg, "7", 1)
     large = add(pg, "7", 2, payload=f'"{LONG}"')
     behind = add(pg, "7", 3)
@@ -186,88 +158,6 @@ def test_an_unknown_payload_version_dies_and_others_continue(
         "SELECT error_class, last_error FROM msg_event WHERE event_id = %s", (unknown,)
     ).fetchone()
     assert row == ("CODEC_ERROR", "payload version 2 is not known")
-
-
-@pytest.mark.covers("B01", "B74", "R29")
-def test_what_the_broker_refuses_is_found_in_its_wave_and_holds_its_flight_only(
-    pg: "psycopg.Connection[Any]", given: Settings
-) -> None:
-    set_topic(given, Target.MSG, "max.message.bytes", "20000")
-    rows = [(str(flid), version) for version in (1, 2, 3) for flid in range(1, 31)]
-    added = {row: add(pg, *row, payload='"x"') for row in rows}
-    bad = {added["7", 2], added["19", 1]}
-    pg.execute(
-        "UPDATE msg_event SET payload = %s WHERE event_id = ANY(%s)", (f'"{LONG}"', list(bad))
-    )
-
-    with relaying(given) as relay:
-        settle(relay, lambda: "DEAD" in states(pg).values(), "a refusal")
-        relay.step()
-
-    held = {added["7", 3], added["19", 2], added["19", 3]}
-    told = states(pg)
-    assert {event for event, state in told.items() if state == "DEAD"} == bad
-    assert {event for event, state in told.items() if state == "PENDING"} == held
-    seen = consume(given)
-    assert sorted(one.event_id for one in seen) == sorted(set(added.values()) - bad - held)
-    for flid in range(1, 31):
-        assert versions(seen, str(flid)) == {7: [1], 19: []}.get(flid, [1, 2, 3])
-    assert pg.execute(
-        "SELECT DISTINCT error_class, attempts FROM msg_event WHERE state = 'DEAD'"
-    ).fetchall() == [("TOO_LARGE", 1)]
-
-
-@pytest.mark.covers("B01", "B06", "B24")
-def test_refusals_are_counted_across_restarts_and_end_in_dead(
-    pg: "psycopg.Connection[Any]", given: Settings
-) -> None:
-    set_topic(given, Target.MSG, "message.timestamp.before.max.ms", "0")
-    dispatch = given.dispatch.model_copy(
-        update={"max_attempts": 3, "ladder": (timedelta(microseconds=1),) * 2}
-    )
-    given = given.model_copy(update={"dispatch": dispatch})
-    first, behind = add(pg, "7", 1), add(pg, "7", 2)
-
-    def tries() -> list[tuple[Any, ...]]:
-        return pg.execute(
-            "SELECT attempts, state, error_class FROM msg_event ORDER BY event_id"
-        ).fetchall()
-
-    with relaying(given) as relay:
-        settle(relay, lambda: tries()[0][0] > 0, "a try")
-    assert tries()[0] == (1, "PENDING", "PROCESSING")
-    with relaying(given) as relay:
-        settle(relay, lambda: tries()[0][1] == "DEAD", "the limit")
-
-    assert tries() == [(3, "DEAD", "PROCESSING"), (0, "PENDING", None)]
-    assert consume(given) == []
-    assert states(pg) == {first: "DEAD", behind: "PENDING"}
-
-
-@pytest.mark.covers("B01", "B63")
-def test_a_refusal_that_passes_delays_its_flight_and_keeps_its_order(
-    pg: "psycopg.Connection[Any]", given: Settings
-) -> None:
-    set_topic(given, Target.MSG, "message.timestamp.before.max.ms", "0")
-    ladder = (timedelta(microseconds=1),) * 7
-    given = given.model_copy(
-        update={"dispatch": given.dispatch.model_copy(update={"ladder": ladder})}
-    )
-    for version in (1, 2, 3):
-        add(pg, "7", version)
-
-    with relaying(given) as relay:
-        settle(relay, lambda: attempts(pg) > 0, "a refusal")
-        set_topic(given, Target.MSG, "message.timestamp.before.max.ms", str(2**62))
-        settle(relay, nothing_pending(pg), "all events sent")
-
-    assert versions(consume(given), "7") == [1, 2, 3]
-
-
-def attempts(pg: "psycopg.Connection[Any]") -> int:
-    row = pg.execute("SELECT max(attempts) FROM msg_event").fetchone()
-    assert row is not None
-    return int(row[0])
 
 
 @pytest.mark.covers("B75", "B12")
