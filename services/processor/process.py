@@ -7,6 +7,7 @@ journal entries and only projects (INV-17b, INV-20b, INV-23, B113)."""
 import logging
 from datetime import timedelta
 from enum import Enum, auto
+from typing import LiteralString
 
 import psycopg
 
@@ -107,12 +108,20 @@ class Processor:
                     outcome = ending(
                         source.message, Trigger.REJECT, refusal.text, ErrorClass.PROTOCOL
                     )
-        self._finish(conn, fetched, outcome, term)
+        self._finish(conn, fetched, outcome, term, then=service_term.UNLOCK_PIPELINE)
         return Progress.FINISHED
 
-    def _finish(self, conn: Connection, fetched: Fetched, outcome: Outcome, term: int) -> None:
+    def _finish(
+        self,
+        conn: Connection,
+        fetched: Fetched,
+        outcome: Outcome,
+        term: int,
+        *,
+        then: LiteralString | None = None,
+    ) -> None:
         """End the message: terminal state, owed mark and released events in one transaction."""
-        with pipelined(conn, then=service_term.UNLOCK_PIPELINE):
+        with pipelined(conn, then=then):
             # Losing this commit only repeats projection and finish (INV-23).
             fence = conn.execute(service_term.RELAXED, (Service.PROCESSOR,))
             proc_state.finish(conn, fetched.msg_id, outcome)
@@ -126,7 +135,10 @@ class Processor:
         log.info("finished", extra={"msg_id": fetched.msg_id, "by": outcome.trigger.value})
 
     def _fail(self, conn: Connection, fetched: Fetched, failure: Fault, term: int) -> Progress:
-        """Record `failure` on its row and unlock."""
+        """Record `failure` on its row and unlock.
+
+        Nobody asks whether the lock was held: to wait for it may be what failed.
+        """
         head = proc_state.head(conn)
         if head is None or head.msg_id != fetched.msg_id:
             conn.execute(service_term.UNLOCK_PIPELINE)
@@ -145,15 +157,17 @@ class Processor:
         }
         if isinstance(ends, Outcome):
             self._finish(conn, fetched, ends, term)
+            conn.execute(service_term.UNLOCK_PIPELINE)
             log.error("dead", extra=details)
             return Progress.FINISHED
         self._wait(conn, fetched.msg_id, failure, ends, term)
+        conn.execute(service_term.UNLOCK_PIPELINE)
         log.warning("failed", extra=details)
         return Progress.WAITS
 
     def _wait(
         self, conn: Connection, msg_id: int, failure: Fault, wait: timedelta, term: int
     ) -> None:
-        with pipelined(conn, then=service_term.UNLOCK_PIPELINE):
+        with pipelined(conn):
             service_term.share(conn, Service.PROCESSOR, term)
             proc_state.fail(conn, msg_id, failure.error_class, failure.text, wait=wait)
