@@ -1,21 +1,15 @@
 """The head that cannot go on: it stays, it climbs its ladder, and nobody passes it (INV-3)."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import psycopg
 import pytest
 
-from msgx.domain.failure import Away
-from msgx.runtime.leadership import Standby
-from msgx.store import service_term
-from msgx.store.service_term import Service
 from services.processor.process import Progress
 from tests.support.intake import move_time
 from tests.support.messages import adft, fltr, stand
 from tests.support.processor import Line, refusing
 from tests.support.relay import relayed
-from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
 
@@ -210,85 +204,3 @@ def test_heads_are_taken_in_order_of_their_id_over_many_windows(line: Line) -> N
     versions = [event["state_version"] for event in line.events()]
     assert versions == list(range(1, 42))
     line.agree()
-
-
-@pytest.mark.covers("R13", "B42")
-def test_a_lost_session_loses_its_term_and_reads_everything_anew(line: Line) -> None:
-    line.run(adft(fltr("1")))
-    first = line.worker.leadership.require()
-    line.pg.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND application_name = 'msgx-processor-leader'"
-    )
-    line.land(stand("7", "1"))
-
-    with pytest.raises(Away):
-        line.worker.step()
-    line.run()
-
-    assert line.worker.leadership.require() == first + 1
-    assert line.flight().values["STND"] == "7"
-    line.agree()
-
-
-@pytest.mark.covers("R14", "B48")
-def test_a_second_instance_waits_and_takes_over(line: Line) -> None:
-    line.run(adft(fltr("1")))
-    first = line.worker
-    head = line.land(stand("7", "1"))
-    second = line.start()
-
-    with pytest.raises(Standby):
-        second.step()
-    assert line.row(head)["state"] == "PENDING"
-
-    first.leadership.lose()
-    line.run()
-
-    assert line.end(head)[0] == "SUCCEEDED"
-    assert first.leadership.instance != second.leadership.instance
-
-
-@pytest.mark.covers("R13", "B42", "INV-20b")
-def test_a_deposed_instance_writes_nothing(line: Line) -> None:
-    line.run(adft(fltr("1")))
-    head = line.land(stand("7", "1"))
-    term = line.worker.leadership.require()
-    service_term.take_over(line.pg, Service.PROCESSOR, "another")
-
-    with pytest.raises(Standby):
-        line.worker.step()
-
-    assert not line.worker.leadership.leads
-    assert line.row(head)["state"] == "PENDING"
-    assert line.flight().state_version == 1
-    assert "STND" not in line.shown()["1"]
-    line.run()
-    assert line.worker.leadership.require() == term + 2
-    assert line.end(head)[0] == "SUCCEEDED"
-
-
-@pytest.mark.covers("R13", "INV-3")
-@pytest.mark.slow
-def test_a_mailbox_that_is_slow_for_longer_than_a_session_lives_costs_no_leadership(
-    line: Line,
-) -> None:
-    line.restart(
-        leadership={"timeout": timedelta(seconds=3)},
-        mailbox_timeout=timedelta(seconds=30),
-    )
-    line.run(adft(fltr("1")))
-    term = line.worker.leadership.require()
-    head = line.land(stand("7", "1"))
-    began = "SELECT clock_timestamp() - interval '4 seconds' > %s"
-    with line.upstream.cursor() as cursor, ThreadPoolExecutor(1) as pool:
-        cursor.execute("LOCK TABLES CMINMSGS WRITE")
-        locked_at = line.one("SELECT clock_timestamp()")
-        step = pool.submit(line.worker.step)
-        until(lambda: step.done() or line.one(began, locked_at), "the session would be over")
-        cursor.execute("UNLOCK TABLES")
-        step.result(timeout=30)
-
-    assert line.end(head)[0] == "SUCCEEDED"
-    assert line.row(head)["infra_attempts"] == 0
-    assert line.worker.leadership.require() == term

@@ -1,0 +1,126 @@
+"""Who leads, for how long, and what the lock of the pipeline costs (R13, R14)."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+from msgx.domain.failure import Away
+from msgx.runtime.leadership import Standby
+from msgx.store import service_term
+from msgx.store.service_term import Service
+from tests.support.messages import adft, fltr, stand
+from tests.support.processor import Line
+from tests.support.waiting import until
+
+pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
+
+PIPELINE_LOCKS = """
+    SELECT count(*) FROM pg_locks
+     WHERE locktype = 'advisory' AND objid = 100
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+
+
+@pytest.mark.covers("R13", "B42")
+def test_a_lost_session_loses_its_term_and_reads_everything_anew(line: Line) -> None:
+    line.run(adft(fltr("1")))
+    first = line.worker.leadership.require()
+    line.pg.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND application_name = 'msgx-processor-leader'"
+    )
+    line.land(stand("7", "1"))
+
+    with pytest.raises(Away):
+        line.worker.step()
+    line.run()
+
+    assert line.worker.leadership.require() == first + 1
+    assert line.flight().values["STND"] == "7"
+    line.agree()
+
+
+@pytest.mark.covers("R14", "B48")
+def test_a_second_instance_waits_and_takes_over(line: Line) -> None:
+    line.run(adft(fltr("1")))
+    first = line.worker
+    head = line.land(stand("7", "1"))
+    second = line.start()
+
+    with pytest.raises(Standby):
+        second.step()
+    assert line.row(head)["state"] == "PENDING"
+
+    first.leadership.lose()
+    line.run()
+
+    assert line.end(head)[0] == "SUCCEEDED"
+    assert first.leadership.instance != second.leadership.instance
+
+
+@pytest.mark.covers("R13", "B42", "INV-20b")
+def test_a_deposed_instance_writes_nothing(line: Line) -> None:
+    line.run(adft(fltr("1")))
+    head = line.land(stand("7", "1"))
+    term = line.worker.leadership.require()
+    service_term.take_over(line.pg, Service.PROCESSOR, "another")
+
+    with pytest.raises(Standby):
+        line.worker.step()
+
+    assert not line.worker.leadership.leads
+    assert line.row(head)["state"] == "PENDING"
+    assert line.flight().state_version == 1
+    assert "STND" not in line.shown()["1"]
+    line.run()
+    assert line.worker.leadership.require() == term + 2
+    assert line.end(head)[0] == "SUCCEEDED"
+
+
+@pytest.mark.covers("R13", "INV-3")
+@pytest.mark.slow
+def test_a_mailbox_that_is_slow_for_longer_than_a_session_lives_costs_no_leadership(
+    line: Line,
+) -> None:
+    line.restart(
+        leadership={"timeout": timedelta(seconds=3)},
+        mailbox_timeout=timedelta(seconds=30),
+    )
+    line.run(adft(fltr("1")))
+    term = line.worker.leadership.require()
+    head = line.land(stand("7", "1"))
+    began = "SELECT clock_timestamp() - interval '4 seconds' > %s"
+    with line.upstream.cursor() as cursor, ThreadPoolExecutor(1) as pool:
+        cursor.execute("LOCK TABLES CMINMSGS WRITE")
+        locked_at = line.one("SELECT clock_timestamp()")
+        step = pool.submit(line.worker.step)
+        until(lambda: step.done() or line.one(began, locked_at), "the session would be over")
+        cursor.execute("UNLOCK TABLES")
+        step.result(timeout=30)
+
+    assert line.end(head)[0] == "SUCCEEDED"
+    assert line.row(head)["infra_attempts"] == 0
+    assert line.worker.leadership.require() == term
+
+
+@pytest.mark.covers("R04", "R13", "B39", "INV-3")
+def test_a_pipeline_lock_that_another_holds_is_waited_for_as_infra(line: Line) -> None:
+    line.restart(database={"lock_timeout": timedelta(milliseconds=100)})
+    line.run(adft(fltr("1")))
+    term = line.worker.leadership.require()
+    head = line.land(stand("7", "1"))
+    line.pg.execute(service_term.LOCK_PIPELINE)
+
+    for tries in range(1, 4):
+        line.worker.step()
+        assert line.end(head)[:2] == ("FAILED", "INFRA")
+        assert (line.row(head)["attempts"], line.row(head)["infra_attempts"]) == (0, tries)
+        line.release_head()
+
+    assert line.flight().state_version == 1
+    line.pg.execute(service_term.UNLOCK_PIPELINE)
+    line.run()
+    assert line.end(head)[0] == "SUCCEEDED"
+    assert line.worker.leadership.require() == term
+    assert line.one(PIPELINE_LOCKS) == 0, "every lock that was taken is given back"
