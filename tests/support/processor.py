@@ -1,46 +1,25 @@
-"""The processor for tests: its pump by hand, on real servers, wired as the service wires it."""
+"""The processor for tests: a mailbox, its queue, the pump by hand, and all that it writes."""
 
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, Final
 
 import psycopg
 import redis
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
-from pydantic import SecretStr
 
-from msgx.codec.decode import Decoder
 from msgx.domain.flight import Flight, Sharer, from_journal, render
-from msgx.mailbox.inbox import Mailbox
 from msgx.projection.keys import Keys, keys
-from msgx.projection.write import Projection
-from msgx.runtime.leadership import Leadership
-from msgx.runtime.session import Session
-from msgx.settings import Leadership as LeadershipSettings
-from msgx.settings import Mailbox as MailboxSettings
-from msgx.settings import Pipeline, Schd
-from msgx.settings import Projection as ProjectionSettings
 from msgx.store import flight_journal
-from msgx.store.service_term import Service
 from services.processor.decide.settle import mafl
-from services.processor.effect import Airport, Effects
 from services.processor.examine import read_world
-from services.processor.fetch import Fetcher
-from services.processor.process import Processor
-from services.processor.project import Projector
-from services.processor.pump import Pump
-from services.processor.settings import ProcessorSettings
-from services.processor.snapshot import Snapshots
 from tests.support.servers import mysql
+from tests.support.worker import Places, Worker, clear, ours, settings
+
+__all__ = ["Line", "Places", "Worker", "clear", "lining", "ours", "refusing", "settings"]
 
 FEW_STEPS: Final = 400
-SOON: Final = timedelta(milliseconds=5)
-EVERY_STEP: Final = timedelta(microseconds=1)
 
 _REGISTER: Final = """
     INSERT INTO proc_state (msg_id, enqueued_at, updated_at)
@@ -51,118 +30,6 @@ _IS_DUE: Final = """
                        FROM proc_state WHERE state IN ('PENDING', 'FAILED')
                       ORDER BY msg_id LIMIT 1), false)
 """
-
-
-_REAL_TIME: Final = """
-    CREATE OR REPLACE FUNCTION msgx_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
-        AS 'SELECT now()'
-"""
-_TABLES: Final = """
-    SELECT tablename FROM pg_tables
-     WHERE schemaname = 'public' AND tablename NOT IN ('schema_version', 'service_term')
-     ORDER BY tablename = 'flight_schd', tablename
-"""
-
-
-def ours(dsn: str) -> str:
-    """Return the connection string of the role that the service runs as."""
-    return make_conninfo(dsn, user="msgx_processor")
-
-
-def settings(
-    places: "Places",
-    *,
-    database: dict[str, Any] | None = None,
-    pipeline: dict[str, Any] | None = None,
-    schd: dict[str, Any] | None = None,
-    mailbox_url: str | None = None,
-    mailbox_timeout: timedelta = timedelta(seconds=5),
-    leadership: dict[str, Any] | None = None,
-    epoch_check: timedelta = EVERY_STEP,
-    redis_url: str | None = None,
-    redis_timeout: timedelta = timedelta(seconds=2),
-) -> ProcessorSettings:
-    """Return production settings with a short rest, as the service's own role."""
-    return ProcessorSettings(
-        environment="test",
-        database={"dsn": SecretStr(ours(places.dsn)), **(database or {})},
-        mailbox=MailboxSettings(
-            url=SecretStr(mailbox_url or places.mailbox), timeout=mailbox_timeout
-        ),
-        redis={"url": SecretStr(redis_url or places.redis), "timeout": redis_timeout},
-        leadership=LeadershipSettings(**(leadership or {})),
-        pipeline=Pipeline(**{"idle_interval": SOON, **(pipeline or {})}),
-        schd=Schd(**(schd or {})),
-        projection=ProjectionSettings(epoch_check=epoch_check),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
-    """Where a line keeps everything."""
-
-    dsn: str  # as the owner
-    mailbox: str
-    redis: str
-
-
-def clear(places: Places) -> None:
-    """Empty every table and key, and set the clock right again."""
-    with psycopg.connect(places.dsn, autocommit=True) as pg, pg.transaction():
-        pg.execute(_REAL_TIME)
-        for (name,) in pg.execute(_TABLES).fetchall():
-            pg.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(name)))
-    with closing(mysql.connect(places.mailbox)) as mailbox, mailbox.cursor() as cursor:
-        cursor.execute("DELETE FROM CMINMSGS")
-    with closing(redis.Redis.from_url(places.redis, socket_timeout=5)) as own:
-        own.flushdb()
-
-
-class Worker:
-    """One instance of the processor whose steps the test makes."""
-
-    def __init__(self, given: ProcessorSettings, resources: ExitStack) -> None:
-        airport = Airport(zone=given.airport.zone, day_cut=given.airport.day_cut)
-        self.airport = airport
-        self.leadership = Leadership(
-            given.database, given.leadership, Service.PROCESSOR, by_key=True
-        )
-        resources.callback(self.leadership.lose)
-        self.projection = resources.enter_context(closing(Projection(given.redis)))
-        self.projector = Projector(
-            self.projection, airport.zone, given.projection.epoch_check.total_seconds()
-        )
-        decoder = Decoder(
-            zone=airport.zone, groups=given.flop.groups, max_bytes=given.max_message_bytes
-        )
-        self.fetcher = resources.enter_context(
-            closing(
-                Fetcher(
-                    Mailbox(given.mailbox),
-                    Session(given.database, "processor-fetch"),
-                    decoder,
-                    given.pipeline.prefetch,
-                )
-            )
-        )
-        self.processor = Processor(
-            Effects(self.projector, airport),
-            Snapshots(airport, given.schd),
-            self.projector,
-            given.pipeline,
-        )
-        self.pump = Pump(
-            self.leadership,
-            resources.enter_context(closing(Session(given.database, "processor-ears"))),
-            self.fetcher,
-            self.processor,
-            self.projector,
-            given.pipeline,
-        )
-
-    def step(self) -> timedelta:
-        """Do one unit of work."""
-        return self.pump.step()
 
 
 class Line:

@@ -6,8 +6,9 @@ from contextlib import contextmanager
 import psycopg
 
 from tests.support.process import Process, running
-from tests.support.processor import Line, Places, ours
+from tests.support.processor import Line
 from tests.support.waiting import until
+from tests.support.worker import Places, ours
 
 _WAITS_FOR_A_LOCK = """
     SELECT count(*) FROM pg_stat_activity

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from deploy import local
-from tests.support.processor import Line, Places, clear, lining
+from tests.support.processor import Line, lining
 from tests.support.servers import mysql, postgres
+from tests.support.worker import Places, clear
 
 
 @pytest.fixture(scope="module")
