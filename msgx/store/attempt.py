@@ -1,29 +1,54 @@
-"""The first read of an attempt, over the tables that the processor owns or is fenced by: term,
-clock, head, and what the message has already done. One statement: it is on every message's
-path.
+"""The three statements on every message's path: begin, write, end. Owner: processor.
+
+Each table's part stands in its own module; here the parts are put together, because what counts
+on
+this path is the number of statements.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from psycopg import Cursor
 
-from msgx.domain.flight import EntryKind
-from msgx.store import service_term
+from msgx.domain.flight import Changes, EntryKind, Flight
+from msgx.store import (
+    flight,
+    flight_journal,
+    flight_sql,
+    identity_ledger,
+    outbox,
+    proc_state,
+    service_term,
+)
 from msgx.store.connect import Connection
-from msgx.store.proc_state import COLUMNS, Head, head_from
+from msgx.store.outbox import Event
+from msgx.store.proc_state import Head, Outcome, StaleState
 from msgx.store.service_term import Service
 
 _BEGIN: Final = f"""
+    WITH head AS ({proc_state.HEAD}),
+         bound AS ({identity_ledger.BIND})
     SELECT fence.term, msgx_now(),
            (SELECT json_object_agg(flid, kind) FROM flight_journal WHERE msg_id = %(msg_id)s),
-           head.*
+           holder.msg_id, holder.body_digest, head.*
       FROM (SELECT term FROM service_term WHERE service = %(service)s FOR SHARE) AS fence
-      LEFT JOIN LATERAL (
-           SELECT {COLUMNS} FROM proc_state
-            WHERE state IN ('PENDING', 'FAILED')
-            ORDER BY msg_id LIMIT 1) AS head ON true
+      LEFT JOIN head ON true
+      LEFT JOIN (SELECT * FROM bound UNION ALL {identity_ledger.BOUND_BEFORE}) AS holder ON true
+"""
+_WRITE: Final = f"""
+    WITH put AS ({flight_sql.PUT}),
+         entry AS ({flight_journal.APPEND})
+    {outbox.ADD}
+"""
+# Its loss only repeats projection and end (INV-23), so its commit waits for no disk.
+_END: Final = f"""
+    WITH fence AS ({service_term.RELAXED}),
+         done AS ({proc_state.FINISH}),
+         released AS ({outbox.RELEASE}),
+         woken AS (SELECT pg_notify('msgx_released', '') WHERE EXISTS (SELECT FROM released))
+    SELECT term, now, (SELECT msg_id FROM done), (SELECT count(*) FROM woken) FROM fence
 """
 
 
@@ -34,11 +59,24 @@ class Beginning:
     now: datetime
     head: Head | None
     entries: dict[str, EntryKind]  # the message's journal, by FLID (R12)
+    holder: tuple[int, bytes] | None  # message and body digest that have the identity (INV-9)
 
 
-def begin(conn: Connection, msg_id: int) -> Cursor[Any]:
-    """Send the read; `begun` waits for it."""
-    return conn.execute(_BEGIN, {"msg_id": msg_id, "service": Service.PROCESSOR})
+def begin(
+    conn: Connection, msg_id: int, *, identity: str | None, body_digest: bytes | None
+) -> Cursor[Any]:
+    """Send the first statement: fence, clock, head, journal, and the identity, which is bound
+    if
+    it is free and the message is the head. `begun` waits for it."""
+    return conn.execute(
+        _BEGIN,
+        {
+            "msg_id": msg_id,
+            "service": Service.PROCESSOR,
+            "key": identity,
+            "digest": body_digest,
+        },
+    )
 
 
 def begun(cursor: Cursor[Any], term: int) -> Beginning:
@@ -50,9 +88,52 @@ def begun(cursor: Cursor[Any], term: int) -> Beginning:
     row = cursor.fetchone()
     now = service_term.judge(None if row is None else row[:2], Service.PROCESSOR, term)
     assert row is not None  # noqa: S101 - judged
-    entries, head = row[2], row[3:]
+    entries, holder, digest, *head = row[2:]
     return Beginning(
         now=now,
-        head=None if head[0] is None else head_from(head),
+        head=None if head[0] is None else proc_state.head_from(head),
         entries={flid: EntryKind(kind) for flid, kind in (entries or {}).items()},
+        holder=None if holder is None else (holder, digest),
     )
+
+
+def write(
+    conn: Connection,
+    writes: Sequence[tuple[Flight, EntryKind, Changes]],
+    events: Sequence[Event],
+    *,
+    msg_id: int,
+    now: datetime,
+    traceparent: str | None,
+) -> None:
+    """Write flights, journal and events, and the details that changed; the caller commits
+    (INV-17b)."""
+    conn.execute(
+        _WRITE,
+        {
+            "msg_id": msg_id,
+            "now": now,
+            "traceparent": traceparent,
+            "flights": flight.as_rows((one for one, _, _ in writes), msg_id),
+            "entries": flight_journal.as_rows(writes),
+            "events": outbox.as_rows(events),
+        },
+    )
+    flight.replace_details(conn, [(one, changes) for one, _, changes in writes])
+
+
+def end(conn: Connection, msg_id: int, outcome: Outcome, *, term: int) -> None:
+    """Finish the message: terminal state, owed mark and released events (INV-8, US-03 AC4).
+
+    Raises:
+        Deposed: another processor leads; nothing was written.
+        StaleState: the row is no longer in a state that accepts the trigger; nothing was
+        written.
+    """
+    given = {"msg_id": msg_id, "service": Service.PROCESSOR, "term": term}
+    row = conn.execute(_END, given | proc_state.ending(outcome)).fetchone()
+    service_term.judge(None if row is None else row[:2], Service.PROCESSOR, term)
+    if row is None or row[2] is None:
+        raise StaleState(f"message {msg_id} does not accept {outcome.trigger} any more")
+    if outcome.error_class is not None:
+        proc_state.tried(conn, msg_id, outcome.error_class, outcome.reason or "")

@@ -4,7 +4,7 @@ processor.
 
 import json
 from collections.abc import Collection as Members
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final
@@ -22,7 +22,7 @@ from msgx.domain.fields import (
 from msgx.domain.flight import Flight, FlightState, Sharer, journal_form
 from msgx.domain.message import Element, Occurrence, Value
 from msgx.store.connect import Connection
-from msgx.store.flight_sql import CLEAR, FILL, HEAD, LOAD, PLAIN, PUT, column, stored
+from msgx.store.flight_sql import CLEAR, FILL, HEAD, LOAD, PLAIN, column, stored
 
 _KNOWN: Final = """
     SELECT flid, state, operation_day, maid FROM flight_schd
@@ -87,13 +87,13 @@ def versions(conn: Connection) -> dict[str, int]:
     return dict(rows)
 
 
-def put(
-    conn: Connection, writes: Sequence[tuple[Flight, Members[str]]], *, msg_id: int
-) -> None:
-    """Write whole flights; of the collections only those named as changed (R57)."""
-    conn.execute(
-        PUT, (json.dumps([_row(flight, msg_id) for flight, _ in writes], ensure_ascii=False),)
-    )
+def as_rows(flights: Iterable[Flight], msg_id: int) -> str:
+    """Return the parameter `flights` of `flight_sql.PUT`."""
+    return json.dumps([_row(flight, msg_id) for flight in flights], ensure_ascii=False)
+
+
+def replace_details(conn: Connection, writes: Sequence[tuple[Flight, Members[str]]]) -> None:
+    """Replace, of the collections of each flight, those that are named as changed (R57)."""
     for collection in COLLECTIONS:
         changed = [flight for flight, tags in writes if collection.tag in tags]
         if changed:

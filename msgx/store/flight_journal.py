@@ -2,8 +2,7 @@
 processor."""
 
 import json
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from msgx.domain.flight import Changes, EntryKind, Flight
@@ -11,12 +10,12 @@ from msgx.domain.journal import Entry
 from msgx.store.connect import Connection
 
 _ENTRIES: Final = "SELECT flid, kind FROM flight_journal WHERE msg_id = %s"
-_APPEND: Final = """
+APPEND: Final = """
     INSERT INTO flight_journal (flid, state_version, life, msg_id, kind, changes, at)
-    SELECT flid, state_version, life, %s, kind, changes, %s
-      FROM jsonb_to_recordset(%s::jsonb) AS entry (place integer, flid text, state_version
-      bigint,
-                                                   life integer, kind text, changes jsonb)
+    SELECT flid, state_version, life, %(msg_id)s, kind, changes, %(now)s
+      FROM jsonb_to_recordset(%(entries)s::jsonb)
+           AS entry (place integer, flid text, state_version bigint, life integer, kind text,
+                     changes jsonb)
      ORDER BY place
 """
 _OF: Final = """
@@ -37,16 +36,9 @@ def entries(conn: Connection, msg_id: int) -> dict[str, EntryKind]:
     return {flid: EntryKind(kind) for flid, kind in rows}
 
 
-def append(
-    conn: Connection,
-    writes: Sequence[tuple[Flight, EntryKind, Changes]],
-    *,
-    msg_id: int,
-    at: datetime,
-) -> None:
-    """Append one entry for each written flight; a second one of a message and flight is
-    refused."""
-    rows = [
+def as_rows(writes: Iterable[tuple[Flight, EntryKind, Changes]]) -> str:
+    """Return the parameter `entries` of `APPEND`: one entry for each written flight."""
+    entries = [
         {
             "place": place,
             "flid": flight.flid,
@@ -57,7 +49,7 @@ def append(
         }
         for place, (flight, kind, changes) in enumerate(writes)
     ]
-    conn.execute(_APPEND, (msg_id, at, json.dumps(rows, ensure_ascii=False)))
+    return json.dumps(entries, ensure_ascii=False)
 
 
 def history(conn: Connection, flid: str) -> list[Entry]:

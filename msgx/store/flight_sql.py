@@ -39,12 +39,14 @@ def _insert(collection: Collection) -> str:
     columns += ["route_kind"] if collection.tag in ROUTE_TAGS else []
     columns += [column(collection, part) for part in stored(collection)]
     names = ", ".join(columns)
-    return f"INSERT INTO {_table(collection)} ({names}) {_rows(_table(collection), names)}"
+    return (
+        f"INSERT INTO {_table(collection)} ({names}) {_rows(_table(collection), names, '%s')}"
+    )
 
 
-def _rows(table: str, names: str) -> str:
+def _rows(table: str, names: str, given: str) -> str:
     """One parameter holds all the rows, so one prepared statement serves any batch."""
-    return f"SELECT {names} FROM jsonb_populate_recordset(NULL::{table}, %s::jsonb)"
+    return f"SELECT {names} FROM jsonb_populate_recordset(NULL::{table}, {given}::jsonb)"
 
 
 def _clear(collection: Collection) -> str:
@@ -72,7 +74,7 @@ LOAD: Final = (
 )
 COLUMNS: Final = ", ".join(WRITTEN)
 PUT: Final = (
-    f"INSERT INTO flight_schd ({COLUMNS}) {_rows('flight_schd', COLUMNS)} "
+    f"INSERT INTO flight_schd ({COLUMNS}) {_rows('flight_schd', COLUMNS, '%(flights)s')} "
     "ON CONFLICT (flid) DO UPDATE SET "
     + ", ".join(
         f"{name} = EXCLUDED.{name}" for name in WRITTEN if name not in ("flid", "created_at")

@@ -2,18 +2,15 @@
 
 from typing import Final
 
-# Binds only for the lowest open message, so that a late lower id is judged before a higher one.
-# Returns who holds the identity now: this message or an earlier one.
+# Binds only for the message that is the head, so that a late lower id is judged before a higher
+# one. `head` is the statement's own first look at PROC_STATE; no key: not readable, not bound.
 BIND: Final = """
-    WITH bound AS (
-        INSERT INTO identity_ledger (identity_key, body_digest, msg_id, bound_at)
-        SELECT %(key)s, %(digest)s, %(msg_id)s, msgx_now()
-         WHERE %(msg_id)s = (SELECT min(msg_id) FROM proc_state
-                              WHERE state IN ('PENDING', 'FAILED'))
-            ON CONFLICT DO NOTHING
-     RETURNING msg_id, body_digest
-    )
-    SELECT msg_id, body_digest FROM bound
-     UNION ALL
+    INSERT INTO identity_ledger (identity_key, body_digest, msg_id, bound_at)
+    SELECT %(key)s, %(digest)s, msg_id, msgx_now() FROM head
+     WHERE msg_id = %(msg_id)s AND %(key)s::text IS NOT NULL
+        ON CONFLICT DO NOTHING
+ RETURNING msg_id, body_digest
+"""
+BOUND_BEFORE: Final = """
     SELECT msg_id, body_digest FROM identity_ledger WHERE identity_key = %(key)s
 """

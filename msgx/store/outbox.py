@@ -4,7 +4,6 @@ commit order (B04)."""
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
 from msgx.domain.delivery import EventType, Target
@@ -14,11 +13,12 @@ from msgx.store.connect import Connection
 # EVENT_ID, goes only forward, and revives a dead one (R29). Rows come in the order of the
 # array, so a flight's EVENT_IDs follow its versions. One JSON parameter costs less than five
 # arrays.
-_ADD: Final = """
+ADD: Final = """
     INSERT INTO msg_event AS old (target, partition_key, event_type, payload, state_version,
                                   msg_id, created_at, traceparent)
-    SELECT target, partition_key, event_type, payload, state_version, %s, %s, %s
-      FROM jsonb_to_recordset(%s::jsonb)
+    SELECT target, partition_key, event_type, payload, state_version, %(msg_id)s,
+           %(now)s, %(traceparent)s
+      FROM jsonb_to_recordset(%(events)s::jsonb)
            AS new (place integer, target text, partition_key text, event_type text, payload
            text,
                    state_version bigint)
@@ -32,14 +32,12 @@ _ADD: Final = """
            last_error = NULL
      WHERE EXCLUDED.state_version >= old.state_version
 """
-_RELEASE: Final = """
-    WITH released AS (
-        UPDATE msg_event SET released_at = msgx_now() WHERE msg_id = %s AND released_at IS NULL
-     RETURNING event_id
-    )
-    SELECT pg_notify('msgx_released', '') WHERE EXISTS (SELECT FROM released)
+# In the statement that finishes the message, whose row `done` names (US-03 AC4).
+RELEASE: Final = """
+    UPDATE msg_event SET released_at = msgx_now()
+     WHERE msg_id = (SELECT msg_id FROM done) AND released_at IS NULL
+ RETURNING event_id
 """
-
 _OF: Final = """
     SELECT partition_key, target, event_type, state_version, released_at IS NOT NULL,
            CASE target WHEN 'KAFKA:schd' THEN payload END
@@ -69,20 +67,13 @@ class Kept:
     state: str | None  # the latest state's JSON; not of a change, nor of a tombstone
 
 
-def add(
-    conn: Connection,
-    events: Sequence[Event],
-    *,
-    msg_id: int,
-    now: datetime,
-    traceparent: str | None,
-) -> None:
-    """Add the events, unreleased: nobody may send them before the message is finished (R06)."""
+def as_rows(events: Sequence[Event]) -> str:
+    """Return the parameter `events` of `ADD`, which adds them unreleased (R06)."""
     told = (
         *((Target.MSG, event, event.change) for event in events),
         *((Target.SCHD, event, event.state) for event in events),
     )
-    rows = [
+    added = [
         {
             "place": place,
             "target": target,
@@ -93,17 +84,11 @@ def add(
         }
         for place, (target, event, payload) in enumerate(told)
     ]
-    if rows:
-        conn.execute(_ADD, (msg_id, now, traceparent, json.dumps(rows, ensure_ascii=False)))
+    return json.dumps(added, ensure_ascii=False)
 
 
 def _type(event: Event) -> EventType:
     return EventType.TOMBSTONE if event.state is None else EventType.UPSERT
-
-
-def release(conn: Connection, msg_id: int) -> None:
-    """Release the events of a message, in the transaction that finishes it (US-03 AC4)."""
-    conn.execute(_RELEASE, (msg_id,))
 
 
 def kept(conn: Connection, flids: Sequence[str]) -> dict[str, list[Kept]]:

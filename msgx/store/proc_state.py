@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from psycopg import Cursor
-
 from msgx.domain.failure import ErrorClass, clean
 from msgx.domain.message import Meta
 from msgx.domain.processing import ProcState, Trigger, sources, target
@@ -38,7 +36,7 @@ COLUMNS: Final = """
     msg_id, state, attempts, infra_attempts,
     COALESCE(next_attempt_at - msgx_now(), interval '0'), received_at, traceparent
 """
-_HEAD: Final = f"""
+HEAD: Final = f"""
     SELECT {COLUMNS} FROM proc_state
      WHERE state IN ('PENDING', 'FAILED')   -- the predicate of index proc_state_head
      ORDER BY msg_id
@@ -52,7 +50,7 @@ _NEXT: Final = """
 """
 # The terminal state and the owed backfill are one statement (INV-8). A row that has its mark
 # from an earlier life owes none (R44). The first error class is kept (R05).
-_FINISH: Final = """
+FINISH: Final = """
     UPDATE proc_state
        SET state = %(to)s, last_error = %(reason)s, error_class = %(error_class)s,
            first_error_class = COALESCE(first_error_class, %(error_class)s),
@@ -63,6 +61,7 @@ _FINISH: Final = """
            backfill_next_at = CASE WHEN backfill_at IS NULL THEN msgx_now() END
      WHERE msg_id = %(msg_id)s
        AND state = ANY(%(sources)s)
+       AND EXISTS (SELECT FROM fence WHERE term = %(term)s)
  RETURNING msg_id
 """
 _FAIL: Final = """
@@ -101,7 +100,7 @@ class Outcome:
 
 def head(conn: Connection) -> Head | None:
     """Return the only runnable message, or None."""
-    row = conn.execute(_HEAD).fetchone()
+    row = conn.execute(HEAD).fetchone()
     return None if row is None else head_from(row)
 
 
@@ -126,35 +125,23 @@ def upcoming(conn: Connection, after: int, limit: int) -> list[int]:
     return [msg_id for (msg_id,) in rows]
 
 
-def finish(conn: Connection, msg_id: int, outcome: Outcome) -> None:
-    """Move the row to the terminal state of the outcome and owe a backfill (INV-8).
-
-    Raises:
-        StaleState: the row is no longer in a state that accepts the trigger.
-    """
+def ending(outcome: Outcome) -> dict[str, object]:
+    """Return the parameters of `FINISH` that the outcome gives."""
     meta = outcome.meta
-    failed = outcome.error_class is not None
-    cursor = conn.execute(
-        _FINISH,
-        {
-            "msg_id": msg_id,
-            "to": target(outcome.trigger).value,
-            "sources": [state.value for state in sources(outcome.trigger)],
-            "reason": None if outcome.reason is None else clean(outcome.reason),
-            "error_class": outcome.error_class,
-            "tried": int(failed),
-            "identity_key": outcome.identity_key,
-            "sndr": None if meta is None else clean(meta.sndr),
-            "type": None if meta is None else clean(meta.type),
-            "styp": None if meta is None else clean(meta.styp),
-            "seqn": None if meta is None else clean(meta.seqn),
-            "dttm": None if meta is None else meta.dttm,
-            "flid": outcome.flid,
-        },
-    )
-    _one(cursor, msg_id, outcome.trigger)
-    if outcome.error_class is not None:
-        _attempt(conn, msg_id, outcome.error_class, outcome.reason or "")
+    return {
+        "to": target(outcome.trigger).value,
+        "sources": [state.value for state in sources(outcome.trigger)],
+        "reason": None if outcome.reason is None else clean(outcome.reason),
+        "error_class": outcome.error_class,
+        "tried": int(outcome.error_class is not None),
+        "identity_key": outcome.identity_key,
+        "sndr": None if meta is None else clean(meta.sndr),
+        "type": None if meta is None else clean(meta.type),
+        "styp": None if meta is None else clean(meta.styp),
+        "seqn": None if meta is None else clean(meta.seqn),
+        "dttm": None if meta is None else meta.dttm,
+        "flid": outcome.flid,
+    }
 
 
 def fail(
@@ -179,16 +166,13 @@ def fail(
             "wait": wait,
         },
     )
-    _one(cursor, msg_id, Trigger.FAIL)
-    _attempt(conn, msg_id, error_class, error)
+    if cursor.fetchone() is None:
+        raise StaleState(f"message {msg_id} does not accept {Trigger.FAIL} any more")
+    tried(conn, msg_id, error_class, error)
 
 
-def _attempt(conn: Connection, msg_id: int, error_class: ErrorClass, error: str) -> None:
+def tried(conn: Connection, msg_id: int, error_class: ErrorClass, error: str) -> None:
+    """Keep one failed try, which the row's counters already count (R05)."""
     conn.execute(
         _ATTEMPT, {"msg_id": msg_id, "error_class": error_class, "error": clean(error)}
     )
-
-
-def _one(cursor: Cursor[Any], msg_id: int, trigger: Trigger) -> None:
-    if cursor.fetchone() is None:
-        raise StaleState(f"message {msg_id} does not accept {trigger} any more")

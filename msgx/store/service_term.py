@@ -32,10 +32,10 @@ UNLOCK_PIPELINE: Final = "SELECT pg_advisory_unlock(1836279672, 100)"
 cleanup."""
 
 RELAXED: Final = """
-    SELECT term, msgx_now(), set_config('synchronous_commit', 'off', true)
-      FROM service_term WHERE service = %s FOR SHARE
+    SELECT term, msgx_now() AS now, set_config('synchronous_commit', 'off', true)
+      FROM service_term WHERE service = %(service)s FOR SHARE
 """
-"""`SHARE` for a transaction whose loss only repeats what it did: its commit waits for no
+"""The term row held, for a transaction whose loss only repeats it: its commit waits for no
 disk."""
 
 _TRY_LOCK: Final = "SELECT pg_try_advisory_lock(%s, %s)"

@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from msgx.domain.flight import encode, render, render_change
 from msgx.domain.message import Message, Record
 from msgx.projection.write import Field
-from msgx.store import flight, flight_journal, outbox
+from msgx.store import attempt, flight, outbox
 from msgx.store.connect import Connection
 from services.processor.decide.world import Emission, Write
 
@@ -28,17 +28,17 @@ def commit(
     """Write what was planned and return what the projection must show; the caller commits."""
     if not writes:
         return []
-    flight.put(conn, [(write.flight, write.changes) for write in writes], msg_id=source.msg_id)
-    flight_journal.append(
-        conn,
-        [(write.flight, write.kind, write.changes) for write in writes],
-        msg_id=source.msg_id,
-        at=now,
-    )
     events = [
         _event(write, source) for write in writes if write.emission is not Emission.NOTHING
     ]
-    outbox.add(conn, events, msg_id=source.msg_id, now=now, traceparent=source.traceparent)
+    attempt.write(
+        conn,
+        [(write.flight, write.kind, write.changes) for write in writes],
+        events,
+        msg_id=source.msg_id,
+        now=now,
+        traceparent=source.traceparent,
+    )
     return [Field(event.flid, event.state_version, event.state) for event in events]
 
 

@@ -7,13 +7,11 @@ and only if what follows is committed; a redo finds its own binding (INV-9, R57)
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
-
-from psycopg import Cursor
+from typing import Final
 
 from msgx.domain.flight import EntryKind
 from msgx.domain.message import Adft, Fdel, Flop, Message
-from msgx.store import attempt, flight, identity_ledger, service_term
+from msgx.store import attempt, flight, service_term
 from msgx.store.connect import Connection
 from msgx.store.flight import Found
 from msgx.store.flight_sql import LOAD
@@ -50,9 +48,13 @@ def examine(conn: Connection, fetched: Fetched, term: int) -> Situation:
     """
     message = fetched.content if isinstance(fetched.content, Message) else None
     conn.execute(service_term.LOCK_PIPELINE)
-    beginning = attempt.begin(conn, fetched.msg_id)
+    beginning = attempt.begin(
+        conn,
+        fetched.msg_id,
+        identity=None if message is None else message.meta.identity,
+        body_digest=None if message is None else message.body_digest,
+    )
     if message is not None:
-        binding = _bind(conn, fetched.msg_id, message)
         targets = _targets(message)
         reading = conn.execute(LOAD, (list(targets),)) if targets else None
 
@@ -63,7 +65,7 @@ def examine(conn: Connection, fetched: Fetched, term: int) -> Situation:
         raise NotHead(f"message {fetched.msg_id} is not due yet")
     if message is None:
         return Situation(now=begun.now, head=begun.head)
-    holder, digest = binding.fetchone() or (None, None)
+    holder, digest = begun.holder or (None, None)
     return Situation(
         now=begun.now,
         head=begun.head,
@@ -77,14 +79,6 @@ def examine(conn: Connection, fetched: Fetched, term: int) -> Situation:
 def read_world(conn: Connection, flids: Sequence[str]) -> World:
     """Return the named flights, their codeshares and the floors of those that are gone."""
     return _world(flight.load(conn, flids))
-
-
-def _bind(conn: Connection, msg_id: int, message: Message) -> Cursor[Any]:
-    identity = message.meta.identity
-    return conn.execute(
-        identity_ledger.BIND,
-        {"key": identity, "digest": message.body_digest, "msg_id": msg_id},
-    )
 
 
 def _targets(message: Message) -> Sequence[str]:

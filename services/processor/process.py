@@ -16,9 +16,9 @@ from msgx.domain.message import Message
 from msgx.domain.processing import Trigger
 from msgx.settings import Pipeline
 from msgx.store import (
+    attempt,
     dead_letter,
     flight_journal,
-    outbox,
     proc_state,
     service_term,
     unmapped_field,
@@ -122,11 +122,7 @@ class Processor:
     ) -> None:
         """End the message: terminal state, owed mark and released events in one transaction."""
         with pipelined(conn, then=then):
-            # Losing this commit only repeats projection and finish (INV-23).
-            fence = conn.execute(service_term.RELAXED, (Service.PROCESSOR,))
-            proc_state.finish(conn, fetched.msg_id, outcome)
-            service_term.judge(fence.fetchone(), Service.PROCESSOR, term)
-            outbox.release(conn, fetched.msg_id)
+            attempt.end(conn, fetched.msg_id, outcome, term=term)
             message = fetched.content
             if isinstance(message, Message) and message.unmapped:
                 unmapped_field.count(conn, fetched.msg_id, message.meta, message.unmapped)
