@@ -131,6 +131,10 @@ class Line:
         """Return the events of a topic in their order."""
         return self.rows("SELECT * FROM msg_event WHERE target = %s ORDER BY event_id", target)
 
+    def term(self) -> int:
+        """Return the processor's term as it stands."""
+        return int(self.one("SELECT term FROM service_term WHERE service = 'processor'"))
+
     def flight(self, flid: str = "1") -> Flight:
         """Return a stored flight."""
         return read_world(self.pg, [flid]).flights[flid]

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from msgx.domain.processing import Trigger
-from msgx.store import flight_journal, outbox, proc_state
+from msgx.store import attempt, flight_journal
 from msgx.store.outbox import Event
 from msgx.store.proc_state import Outcome, StaleState
 from tests.support.messages import adft, fdel, fltr, stand
@@ -17,11 +17,13 @@ from tests.support.relay import relayed
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
 
+DONE = Outcome(trigger=Trigger.SUCCEED)
+
 
 def add(line: Line, *events: Event, msg_id: int = 900) -> None:
     now = line.one("SELECT msgx_now()")
     with line.pg.transaction():
-        outbox.add(line.pg, events, msg_id=msg_id, now=now, traceparent="00-a-b-01")
+        attempt.write(line.pg, [], events, msg_id=msg_id, now=now, traceparent="00-a-b-01")
 
 
 def latest(line: Line) -> dict[str, Any]:
@@ -130,10 +132,11 @@ def test_a_new_generation_revives_a_dead_latest_state(line: Line) -> None:
 
 @pytest.mark.covers("R06")
 def test_a_release_frees_the_events_of_one_message_only(line: Line) -> None:
+    line.register(901)
     add(line, Event(flid="1", state_version=1, change="c", state="s"), msg_id=901)
     add(line, Event(flid="2", state_version=1, change="c", state="s"), msg_id=902)
 
-    outbox.release(line.pg, 901)
+    attempt.end(line.pg, 901, DONE, term=line.term())
 
     free = {event["partition_key"]: event["released_at"] is not None for event in line.events()}
     assert free == {"1": True, "2": False}
@@ -142,14 +145,14 @@ def test_a_release_frees_the_events_of_one_message_only(line: Line) -> None:
 @pytest.mark.covers("INV-3", "B31", "INV-20b")
 def test_two_writers_cannot_both_finish_one_message(line: Line) -> None:
     line.register(5)
-    done = Outcome(trigger=Trigger.SUCCEED)
     with psycopg.connect(line.places.dsn, autocommit=True) as other:
-        proc_state.finish(other, 5, done)
+        attempt.end(other, 5, DONE, term=line.term())
 
+        late = Outcome(trigger=Trigger.SKIP, reason="late")
         with pytest.raises(StaleState):
-            proc_state.finish(line.pg, 5, Outcome(trigger=Trigger.SKIP, reason="late"))
+            attempt.end(line.pg, 5, late, term=line.term())
         with pytest.raises(StaleState):
-            proc_state.finish(line.pg, 6, done)
+            attempt.end(line.pg, 6, DONE, term=line.term())
 
     assert line.end(5) == ("SUCCEEDED", None, None)
 
@@ -163,7 +166,9 @@ def test_a_message_has_one_entry_for_a_flight_and_a_version_is_taken_once(line: 
 
     for msg_id in (done, done + 1):
         with pytest.raises(psycopg.errors.UniqueViolation):
-            flight_journal.append(line.pg, [(one, kind, {})], msg_id=msg_id, at=now)
+            attempt.write(
+                line.pg, [(one, kind, {})], [], msg_id=msg_id, now=now, traceparent=None
+            )
 
     assert line.one("SELECT count(*) FROM flight_journal") == 1
 

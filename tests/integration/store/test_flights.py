@@ -1,5 +1,6 @@
 """FLIGHT_SCHD and its details: what is written is what is read, tag by tag."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
@@ -7,9 +8,9 @@ from typing import Any, Final
 import pytest
 
 from msgx.domain.fields import COLLECTIONS, MARKS, SCALARS, TAGS, Collection, Kind, PartField
-from msgx.domain.flight import Flight, FlightState, Sharer
+from msgx.domain.flight import EntryKind, Flight, FlightState, Sharer
 from msgx.domain.message import Occurrence
-from msgx.store import flight
+from msgx.store import attempt, flight
 from msgx.store.connect import Connection
 from services.processor.examine import read_world
 from tests.support.flights import DAY, NOW, a_flight
@@ -48,7 +49,17 @@ FULL: Final[dict[str, Any]] = {
 
 
 def put(conn: Connection, *flights: Flight, changed: tuple[str, ...] = TAGS) -> None:
-    flight.put(conn, [(one, changed) for one in flights], msg_id=7)
+    write(conn, flights, changed, msg_id=7)
+
+
+def write(
+    conn: Connection, flights: Sequence[Flight], changed: Sequence[str], *, msg_id: int
+) -> None:
+    """Write the flights as a message does, which needs no entry for what it writes."""
+    changes = {tag: (None, None) for tag in changed}
+    writes = [(one, EntryKind.CHANGED, changes) for one in flights]
+    attempt.write(conn, writes, [], msg_id=msg_id, now=NOW, traceparent=None)
+    conn.execute("DELETE FROM flight_journal")
 
 
 def stored(conn: Connection, flid: str = "700001") -> Flight:
@@ -170,7 +181,7 @@ def test_occurrences_are_written_once(db: Connection) -> None:
 def test_created_at_and_last_message_follow_the_writes(db: Connection) -> None:
     put(db, a_flight())
 
-    flight.put(db, [(replace(a_flight(version=4), updated_at=NOW), ())], msg_id=8)
+    write(db, [replace(a_flight(version=4), updated_at=NOW)], (), msg_id=8)
 
     row = db.execute("SELECT created_at, updated_at, last_msg_id FROM flight_schd").fetchone()
     assert row == (a_flight().updated_at, NOW, 8)

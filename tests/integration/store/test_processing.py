@@ -9,7 +9,8 @@ import pytest
 from msgx.domain.failure import ErrorClass
 from msgx.domain.message import Meta, Unmapped
 from msgx.domain.processing import ProcState, Trigger
-from msgx.store import attempt, dead_letter, identity_ledger, proc_state, unmapped_field
+from msgx.store import attempt, dead_letter, proc_state, unmapped_field
+from msgx.store.attempt import Beginning
 from msgx.store.connect import Connection
 from msgx.store.proc_state import Outcome, StaleState
 from msgx.store.service_term import Deposed
@@ -37,15 +38,22 @@ def row(conn: Connection, msg_id: int, columns: str) -> Any:
     ).fetchone()
 
 
-def bind(conn: Connection, msg_id: int, digest: bytes) -> Any:
-    values = {"key": "k", "digest": digest, "msg_id": msg_id}
-    return conn.execute(identity_ledger.BIND, values).fetchone()
+def begin(
+    conn: Connection, msg_id: int, digest: bytes | None = None, *, term: int = 0
+) -> Beginning:
+    identity = None if digest is None else "k"
+    sent = attempt.begin(conn, msg_id, identity=identity, body_digest=digest)
+    return attempt.begun(sent, term)
+
+
+def bind(conn: Connection, msg_id: int, digest: bytes) -> tuple[int, bytes] | None:
+    return begin(conn, msg_id, digest).holder
 
 
 @pytest.mark.covers("INV-3")
 def test_the_head_is_the_lowest_open_message_whatever_its_state(db: Connection) -> None:
     register(db, 9, 5, 7)
-    proc_state.finish(db, 5, Outcome(trigger=Trigger.SUCCEED))
+    attempt.end(db, 5, Outcome(trigger=Trigger.SUCCEED), term=0)
     proc_state.fail(db, 7, ErrorClass.PROCESSING, "why", wait=WAIT)
 
     head = proc_state.head(db)
@@ -67,12 +75,12 @@ def test_an_empty_queue_has_no_head(db: Connection) -> None:
 def test_a_finished_message_accepts_nothing_more(db: Connection, trigger: Trigger) -> None:
     register(db, 5)
     error_class = ErrorClass.PROTOCOL if trigger is Trigger.REJECT else None
-    proc_state.finish(db, 5, Outcome(trigger=trigger, reason="r", error_class=error_class))
+    attempt.end(db, 5, Outcome(trigger=trigger, reason="r", error_class=error_class), term=0)
     before = row(db, 5, "proc_state")
 
     for again in (Trigger.SUCCEED, Trigger.SKIP, Trigger.EXHAUST):
         with pytest.raises(StaleState), db.transaction():
-            proc_state.finish(db, 5, Outcome(trigger=again))
+            attempt.end(db, 5, Outcome(trigger=again), term=0)
     with pytest.raises(StaleState), db.transaction():
         proc_state.fail(db, 5, ErrorClass.INFRA, "why", wait=WAIT)
 
@@ -85,7 +93,7 @@ def test_a_message_that_has_its_mark_owes_none_again(db: Connection) -> None:
     register(db, 6, backfill_at="2026-01-01")
 
     for msg_id in (5, 6):
-        proc_state.finish(db, msg_id, Outcome(trigger=Trigger.SUCCEED))
+        attempt.end(db, msg_id, Outcome(trigger=Trigger.SUCCEED), term=0)
 
     assert row(db, 5, "backfill_next_at = finished_at") == (True,)
     assert row(db, 6, "backfill_next_at") == (None,)
@@ -96,11 +104,8 @@ def test_tries_are_counted_by_kind_and_listed_one_by_one(db: Connection) -> None
     register(db, 5, traceparent="00-abc-def-01")
     proc_state.fail(db, 5, ErrorClass.INFRA, "away", wait=WAIT)
     proc_state.fail(db, 5, ErrorClass.CODEC_ERROR, "codec", wait=WAIT)
-    proc_state.finish(
-        db,
-        5,
-        Outcome(trigger=Trigger.EXHAUST, reason="over", error_class=ErrorClass.PROCESSING),
-    )
+    over = Outcome(trigger=Trigger.EXHAUST, reason="over", error_class=ErrorClass.PROCESSING)
+    attempt.end(db, 5, over, term=0)
 
     columns = "attempts, infra_attempts, first_error_class, error_class, last_error"
     assert row(db, 5, columns) == (2, 1, "INFRA", "PROCESSING", "over")
@@ -128,7 +133,7 @@ def test_an_identity_is_bound_once_and_tells_its_holder(db: Connection) -> None:
     register(db, 5)
     assert bind(db, 5, b"one") == (5, b"one")
     assert bind(db, 5, b"one") == (5, b"one"), "its own identity is no duplicate"
-    proc_state.finish(db, 5, Outcome(trigger=Trigger.SUCCEED))
+    attempt.end(db, 5, Outcome(trigger=Trigger.SUCCEED), term=0)
     register(db, 6)
 
     assert bind(db, 6, b"two") == (5, b"one")
@@ -174,9 +179,9 @@ def test_an_attempt_of_another_term_is_refused(db: Connection, term: int) -> Non
     register(db, 5)
 
     with pytest.raises(Deposed):
-        attempt.begun(attempt.begin(db, 5), term)
+        begin(db, 5, b"one", term=term)
 
-    begun = attempt.begun(attempt.begin(db, 5), 0)
+    begun = begin(db, 5)
     assert begun.head is not None
     assert begun.head.msg_id == 5
     assert begun.entries == {}
