@@ -10,7 +10,7 @@ BIN := .venv/bin
 ARGS ?=
 GENERATORS := $(sort $(wildcard tools/gen_*.py))
 
-.PHONY: help setup setup-python demo test check format up down status lock pages
+.PHONY: help setup setup-python demo test check format up down status lock pages conformance verify bench-decide
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -28,6 +28,15 @@ demo: setup  ## run everything on this machine and play a simulated airport day
 
 test: setup  ## run every test
 	@$(BIN)/python -m pytest $(ARGS)
+
+conformance: setup  ## run and print the conformance matrix
+	@$(BIN)/python tools/conformance.py
+
+verify: setup-python  ## compare journal, tables, outbox and Redis of a kept or running demo
+	@exec $(BIN)/python -m deploy.local.verify
+
+bench-decide: setup-python  ## time the pure decisions, in microseconds
+	@$(BIN)/python tools/bench_decide.py
 
 check: setup-python  ## formatting, lint, types, import contracts, generated pages
 	$(BIN)/ruff format --check .

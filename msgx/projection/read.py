@@ -1,5 +1,7 @@
 """Reading the projection: complete or not at all (R15, INV-24). The api's side of Redis."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -69,18 +71,34 @@ class Reader:
         """
         self._ask("probe")
 
+    def read_stored(self) -> list[bytes]:
+        """Return what is stored, vouched for or not: to compare it, never to show it.
+
+        Raises:
+            Away: Redis does not answer in time, or refuses.
+        """
+        with _answering():
+            found: Any = self._client.hvals(self._keys[1])
+        return cast(list[bytes], found)
+
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
         self._client.connection_pool.disconnect()
 
     def _ask(self, what: str) -> list[bytes]:
-        try:
+        with _answering():
             found: Any = self._script(keys=self._keys, args=[FORMAT, what])
-        except (redis.ConnectionError, redis.TimeoutError) as error:
-            raise Away("Redis does not answer") from error
-        except redis.RedisError as error:
-            raise Away("Redis refuses to read the flight projection") from error
         if found is None:
             raise Incomplete
         return cast(list[bytes], found)
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    try:
+        yield
+    except (redis.ConnectionError, redis.TimeoutError) as error:
+        raise Away("Redis does not answer") from error
+    except redis.RedisError as error:
+        raise Away("Redis refuses to read the flight projection") from error

@@ -102,7 +102,7 @@ def check() -> int:
         print(fault)  # noqa: T201
         return 1
     said.append(", ".join(f"{count} {name}" for name, count in found.counts.items()))
-    said += found.differences
+    said += found.remarks + found.differences
     total = len(found.differences) + found.unnamed
     asked = "" if reader is not None else " Redis was not asked."
     said.append(f"{total} differences.{asked}" if total else f"Everything agrees.{asked}")

@@ -115,6 +115,16 @@ def test_what_redis_shows_otherwise_is_named(busy: Line) -> None:
     ]
 
 
+@pytest.mark.covers("R15")
+def test_what_a_restarted_redis_holds_is_compared_and_the_restart_is_said(busy: Line) -> None:
+    busy.redis.set(busy.keys.epoch, "another:1")
+
+    findings = found(busy)
+
+    assert findings.differences == []
+    assert [text.split(" since ")[0] for text in findings.remarks] == ["Redis restarted"]
+
+
 @pytest.mark.covers("R12", "INV-24")
 def test_the_command_says_what_it_looked_at_and_leaves_with_a_status(busy: Line) -> None:
     agreed = _command(busy)
