@@ -98,7 +98,8 @@ def opened(
         endpoints = Endpoints({n: SERVERS[n].url(places[n]) for n in servers})
         state: dict[str, Any] = {
             "launcher": {"pid": os.getpid(), "started": folders.started_ticks(os.getpid())},
-            "ports": {name: place.ports for name, place in places.items()},
+            "ports": remembered.get("ports", {})
+            | {name: place.ports for name, place in places.items()},
             "urls": dict(endpoints.urls),
             "ready": False,
         }

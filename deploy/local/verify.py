@@ -17,6 +17,9 @@ from deploy.local.faults import CannotStart, Interrupted
 from deploy.local.stack import opened
 
 SERVERS: Final = ("postgres", "redis")
+DEMO: Final = Path("logs", "processor.log")
+"""What a demo leaves in its folder, and no other stack."""
+
 LIMIT: Final = 600.0
 NOTHING: Final = (
     "There is no kept or running demo: `make demo ONCE=1 KEEP=1` makes one,"
@@ -25,7 +28,8 @@ NOTHING: Final = (
 
 
 def newest() -> Path:
-    """Return the folder that is meant: the named one, else the demo that was kept last.
+    """Return the folder that is meant: the named one, else the demo that was kept last,
+    else a running one.
 
     Raises:
         CannotStart: there is none.
@@ -35,11 +39,12 @@ def newest() -> Path:
     usable = [
         folder
         for folder in folders.default().parent.glob(f"{folders.PREFIX}*")
-        if (folder / folders.KEPT).exists() or folders.running(folders.read(folder))
+        if (folder / DEMO).exists()
+        and ((folder / folders.KEPT).exists() or folders.running(folders.read(folder)))
     ]
     if not usable:
         raise CannotStart(NOTHING)
-    return max(usable, key=lambda folder: folder.stat().st_mtime)
+    return max(usable, key=lambda one: ((one / folders.KEPT).exists(), one.stat().st_mtime))
 
 
 def verify(urls: Mapping[str, str]) -> int:
@@ -62,9 +67,9 @@ def main() -> int:
         with stopped_by_signals(), contextlib.ExitStack() as stack:
             folder = newest()
             state = folders.read(folder)
+            if not (folder / DEMO).exists():
+                raise CannotStart(NOTHING)
             if not folders.running(state):
-                if not (folder / folders.KEPT).exists():
-                    raise CannotStart(NOTHING)
                 started = stack.enter_context(opened(folder, servers=SERVERS, keep=True))
                 state = {"urls": started.endpoints.urls}
             say(f"Verifying the demo in {folder}.")
