@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.support.messages import adft, dnld, fltr, stand
+from tests.support.messages import adft, dnld, flop, fltr, stand
 from tests.support.process import Process
 from tests.support.processor import Line, refusing
 from tests.support.processor_process import (
@@ -22,6 +22,12 @@ pytestmark = [pytest.mark.system, pytest.mark.pg, pytest.mark.mysql, pytest.mark
 
 # Redis must not be looked at between the messages, and may take its time.
 PATIENT = {"MSGX_PROJECTION__EPOCH_CHECK": "PT1H", "MSGX_REDIS__TIMEOUT": "PT20S"}
+
+# Something that holds the queue until the test is ready.
+NOT_DUE = """
+    INSERT INTO proc_state (msg_id, state, enqueued_at, updated_at, next_attempt_at)
+    VALUES (%s, 'FAILED', msgx_now(), msgx_now(), msgx_now() + interval '1 hour')
+"""
 
 
 @pytest.fixture
@@ -83,11 +89,10 @@ def test_killed_between_commit_and_projection(line: Line, victim: Process) -> No
 @pytest.mark.covers("B113", "INV-20b", "INV-23", "R06")
 def test_killed_between_projection_and_end(line: Line, victim: Process) -> None:
     with ExitStack() as stack:
-        head = line.land(stand("7", "1"), registered=False)
-        after = line.land(stand("8", "1"), registered=False)
-        line.register(head)
+        line.pg.execute(NOT_DUE, [line.land(flop("WHAT", "<WHAT/>"), registered=False)])
+        head, after = line.land(stand("7", "1")), line.land(stand("8", "1"))
         stack.enter_context(held(line, f"SELECT 1 FROM proc_state WHERE msg_id = {head}"))
-        line.register(after)
+        line.release_head()
         until(lambda: line.shown()["1"]["STND"] == "7", "the projection shows the effect")
         wait_for_lock(line)
         assert line.end(head)[0] == "PENDING"
