@@ -130,6 +130,7 @@ class Pipeline(Retried):
     backfill_backoff: Positive = timedelta(seconds=1)
     backfill_backoff_limit: Positive = timedelta(minutes=5)  # the longest such wait
 
+
 class Dead(Group):
     """Messages that died."""
 
@@ -162,6 +163,7 @@ class Dispatch(Retried):
     # what a dead event does to later ones of its flight and topic
     after_dead: Literal["hold", "continue"] = "hold"
     max_message_bytes: Count = 1_000_000  # larger values are DEAD(TOO_LARGE) at once
+
 
 class Kafka(Group):
     """The broker and its two topics (C-9)."""
