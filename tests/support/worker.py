@@ -16,9 +16,9 @@ from msgx.mailbox.inbox import Mailbox
 from msgx.projection.write import Projection
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.session import Session
+from msgx.settings import Dead, Pipeline, Schd
 from msgx.settings import Leadership as LeadershipSettings
 from msgx.settings import Mailbox as MailboxSettings
-from msgx.settings import Pipeline, Schd
 from msgx.settings import Projection as ProjectionSettings
 from msgx.store.service_term import Service
 from services.processor.effect import Airport, Effects
@@ -61,10 +61,14 @@ def settings(
     epoch_check: timedelta = EVERY_STEP,
     redis_url: str | None = None,
     redis_timeout: timedelta = timedelta(seconds=2),
+    max_message_bytes: int = 16 * 2**20,
+    keep_raw: bool = True,
 ) -> ProcessorSettings:
     """Return production settings with a short rest, as the service's own role."""
     return ProcessorSettings(
         environment="test",
+        max_message_bytes=max_message_bytes,
+        dead=Dead(keep_raw=keep_raw),
         database={"dsn": SecretStr(ours(places.dsn)), **(database or {})},
         mailbox=MailboxSettings(
             url=SecretStr(mailbox_url or places.mailbox), timeout=mailbox_timeout
@@ -130,6 +134,7 @@ class Worker:
             Snapshots(airport, given.schd),
             self.projector,
             given.pipeline,
+            keep_raw=given.dead.keep_raw,
         )
         self.pump = Pump(
             self.leadership,
