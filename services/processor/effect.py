@@ -76,6 +76,8 @@ class Effects:
             raise message
         if situation.holder != fetched.msg_id:
             return self._known_identity(conn, message, situation)
+        if situation.entries and not isinstance(message.payload, Schedule):
+            return self._redo(conn, message, situation)
         match message.payload:
             case Unsupported(reason=reason):
                 return Effect(ending(message, Trigger.SKIP, reason))
@@ -88,8 +90,6 @@ class Effects:
                     self._source(fetched.msg_id, message, situation), schedule, situation
                 )
             case Flop() | Fdel() | Adft() as change:
-                if situation.entries:
-                    return self._redo(conn, message, situation)
                 return self._change(conn, fetched.msg_id, message, change, situation)
 
     def _known_identity(
@@ -112,10 +112,16 @@ class Effects:
         )
 
     def _redo(self, conn: Connection, message: Message, situation: Situation) -> Effect:
-        """An earlier run has committed: only the projection is owed (R12, B113)."""
+        """An earlier run has committed: only the projection is owed, whatever the parameters
+        make of the message now (R12, R42, B113)."""
         world = read_world(conn, list(situation.entries))
         fields = self._projector.current(world.flights, world)
-        return Effect(ending(message, Trigger.SUCCEED), fields)
+        match message.payload:
+            case Refused(error_class=error_class, text=text) if _is_plan(message):
+                # A part of a day plan stands, and the rest cannot be read any more.
+                return Effect(ending(message, Trigger.REJECT, text, error_class), fields)
+            case _:
+                return Effect(ending(message, Trigger.SUCCEED), fields)
 
     def _change(
         self,
@@ -177,6 +183,10 @@ def ending(
         identity_key=message.meta.identity,
         flid=message.flids[0] if message.flids else None,
     )
+
+
+def _is_plan(message: Message) -> bool:
+    return message.meta.type == "SCHD" and message.meta.styp in {*ScheduleKind}
 
 
 def _with_mains(conn: Connection, world: World, told: Sequence[str]) -> World:

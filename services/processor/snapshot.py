@@ -65,8 +65,8 @@ class Snapshots:
             known,
             zone=self._airport.zone,
             day_cut=self._airport.day_cut,
-            # Half of it may be written already: then no guard is taken again (R12).
-            max_removal_ratio=1.0 if done else self._settings.max_removal_ratio,
+            max_removal_ratio=self._settings.max_removal_ratio,
+            begun=bool(done),
         )
         if isinstance(scope, Reject):
             return scope

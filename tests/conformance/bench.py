@@ -61,8 +61,15 @@ class Bench(Line):
             self._given = given
             self.restart()
 
-    def run_crashing(self, text: str, place: Place, crash: Crash) -> int:
-        """Land a message, kill the session where the cell says, and let a new one take over."""
+    def run_crashing(
+        self,
+        text: str,
+        place: Place,
+        crash: Crash,
+        then: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> int:
+        """Land a message, kill the session where the cell says, and let a new one take over,
+        with other parameters if `then` names them."""
         with self._crashing(place, crash):
             msg_id = self.land(text)
             for _ in range(3):
@@ -76,6 +83,7 @@ class Bench(Line):
         if crash.at == "finish":  # as if Redis had not been reached either
             self.redis.hdel(self.keys.flights, *place.flids.values())
             self.redis.hdel(self.keys.versions, *place.flids.values())
+        self._given = self._given if then is None else then
         self.restart()
         self.run()
         return msg_id

@@ -48,10 +48,12 @@ def judge(
     zone: tzinfo,
     day_cut: timedelta,
     max_removal_ratio: float,
+    begun: bool = False,
 ) -> Scope | Reject:
     """Return the scope, or why the whole package is refused (INV-19, R18, R19).
 
-    `known` holds the package's flights and every ACTIVE flight of `days`.
+    `known` holds the package's flights and every ACTIVE flight of `days`. A package of which a
+    part is written has `begun`: it was judged then, and is not refused any more (R12).
     """
     if not package.records:
         return Reject("an empty package names no operation day")
@@ -60,7 +62,9 @@ def judge(
         named.add(record.flid)
         stored = known.get(record.flid)
         day = operation_day(sodt_of(record), zone, day_cut)
-        if stored is not None and stored.operation_day not in (None, day) and day is not None:
+        if begun or stored is None or day is None:
+            continue
+        if stored.operation_day not in (None, day):
             return Reject(
                 f"operation-day-conflict: FLID {record.flid} has {stored.operation_day}, "
                 f"SODT gives {day}"
@@ -71,7 +75,7 @@ def judge(
         if flight.state is FlightState.ACTIVE and flight.operation_day in set(days)
     ]
     absent = sorted((flid for flid in scope if flid not in named), key=by_number)
-    if len(absent) > max_removal_ratio * len(scope):
+    if not begun and len(absent) > max_removal_ratio * len(scope):
         return Reject(
             f"the package would delete {len(absent)} of {len(scope)} flights of its days"
         )
