@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from zoneinfo import ZoneInfo
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -119,7 +120,7 @@ def _variable(name: str, field: FieldInfo, meaning: str) -> Variable:
 
 def _form(field: FieldInfo) -> str:
     """Return how a value is written, by the annotation."""
-    kind: Any = field.annotation
+    kind = _plain(field.annotation)
     if get_origin(kind) is Literal:
         return " or ".join(get_args(kind))
     if get_origin(kind) is tuple:
@@ -138,9 +139,21 @@ def _form(field: FieldInfo) -> str:
     }[kind]
 
 
+def _plain(kind: Any) -> Any:
+    """Return the annotation without what only bounds it, or lets it be missing."""
+    if get_origin(kind) is Annotated:
+        return _plain(get_args(kind)[0])
+    if get_origin(kind) in (Union, UnionType):
+        (only,) = (one for one in get_args(kind) if one is not NoneType)
+        return _plain(only)
+    return kind
+
+
 def _shown(value: Any) -> str:
     """Return a default as the variable would hold it."""
     match value:
+        case None:
+            return ""
         case bool():
             return str(value).lower()
         case timedelta():

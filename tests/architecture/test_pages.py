@@ -172,7 +172,8 @@ def test_the_example_environment_is_one_that_services_accept(
         line.lstrip("#").split("=", 1) for line in lines if PREFIX in line.split("=")[0]
     )
     for name, value in given.items():
-        monkeypatch.setenv(name, value)
+        if value:  # else it is not set by default
+            monkeypatch.setenv(name, value)
 
     settings = load(AllSettings)
 
