@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta, tzinfo
 
-from msgx.domain.failure import ErrorClass, Fault
+from msgx.domain.failure import REFUSED, ErrorClass, Fault
 from msgx.domain.message import (
     Adft,
     Fdel,
@@ -73,6 +73,8 @@ class Effects:
         """
         message = fetched.content
         if isinstance(message, Fault):
+            if situation.entries and message.error_class in REFUSED:
+                return self._unreadable(conn, message, situation)
             raise message
         if situation.holder != fetched.msg_id:
             return self._known_identity(conn, message, situation)
@@ -122,6 +124,15 @@ class Effects:
                 return Effect(ending(message, Trigger.REJECT, text, error_class), fields)
             case _:
                 return Effect(ending(message, Trigger.SUCCEED), fields)
+
+    def _unreadable(self, conn: Connection, fault: Fault, situation: Situation) -> Effect:
+        """An earlier run has committed, and since then the text is gone: what stands is shown
+        and released, although the message dies (R42)."""
+        world = read_world(conn, list(situation.entries))
+        outcome = Outcome(
+            trigger=Trigger.REJECT, reason=fault.text, error_class=fault.error_class
+        )
+        return Effect(outcome, self._projector.current(world.flights, world))
 
     def _change(
         self,

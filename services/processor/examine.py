@@ -64,7 +64,7 @@ def examine(conn: Connection, fetched: Fetched, term: int) -> Situation:
     if begun.head.wait > _AT_ONCE:  # it failed before the late one that was just done (B24)
         raise NotHead(f"message {fetched.msg_id} is not due yet")
     if message is None:
-        return Situation(now=begun.now, head=begun.head)
+        return Situation(now=begun.now, head=begun.head, entries=begun.entries)
     holder, digest = begun.holder or (None, None)
     return Situation(
         now=begun.now,
