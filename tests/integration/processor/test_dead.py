@@ -1,12 +1,14 @@
 """Messages that die: at once, with their text, and nobody else's business (R38, R46)."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
 from msgx.runtime.logs import JsonLines
 from tests.support.messages import adft, dnld, flop, fltr, message, stand
 from tests.support.processor import Line
+from tests.support.relay import relayed
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
 
@@ -113,3 +115,28 @@ def test_a_refusal_that_quotes_the_row_tells_nobody_what_it_held(
     assert told["error"] == "CheckViolation"
     assert "CheckViolation (23514)" in told["trace"]
     assert "process.py" in told["trace"]
+
+
+@pytest.mark.covers("R42", "R38", "INV-3", "INV-24")
+def test_a_text_that_vanishes_after_the_commit_ends_with_its_effect_shown_and_released(
+    line: Line,
+) -> None:
+    with relayed(line.places.redis) as (relay, url):
+        line.start(redis_url=url, epoch_check=timedelta(hours=1))
+        line.run(adft(fltr("1")))
+        line.worker.step()
+        relay.cut()
+        head, after = line.land(stand("7", "1")), line.land(adft(fltr("2")))
+        line.worker.step()
+        assert line.flight().state_version == 2
+        line.forget(head)
+        relay.restore()
+        line.release_head()
+
+        line.run()
+
+    assert line.end(head) == ("DEAD", "MALFORMED", "raw-missing")
+    assert line.end(after)[0] == "SUCCEEDED"
+    assert line.shown()["1"]["STND"] == "7"
+    assert [event["released_at"] is None for event in line.events()] == [False] * 3
+    line.agree()
