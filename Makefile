@@ -10,7 +10,7 @@ BIN := .venv/bin
 ARGS ?=
 GENERATORS := $(sort $(wildcard tools/gen_*.py))
 
-.PHONY: help setup setup-python demo test check format up down status lock pages conformance verify bench-decide
+.PHONY: help setup setup-python demo test check format up down status lock proto pages conformance verify bench-decide
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -44,6 +44,9 @@ check: setup-python  ## formatting, lint, types, import contracts, generated pag
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	@set -e; for generator in $(GENERATORS); do echo "$$generator --check"; $(BIN)/python $$generator --check; done
+
+proto: setup-python  ## generate msgx/rpc from proto/
+	$(BIN)/python tools/gen_proto.py
 
 pages: setup-python  ## write the generated pages anew
 	@set -e; for generator in $(GENERATORS); do echo $$generator; $(BIN)/python $$generator; done

@@ -43,6 +43,11 @@ def _zone(given: Any) -> Any:
         raise ValueError("is not a known time zone") from error
 
 
+def _unless_empty(given: Any) -> Any:
+    return given or None
+
+
+Token = Annotated[SecretStr, Field(min_length=16)]
 Zone = Annotated[ZoneInfo, BeforeValidator(_zone)]
 Ladder = Annotated[tuple[Positive, ...], NoDecode, BeforeValidator(_words)]
 Groups = Annotated[frozenset[FlopGroup], NoDecode, BeforeValidator(_words)]
@@ -129,6 +134,7 @@ class Pipeline(Retried):
     # wait after the first failure of a mark, doubling to the limit
     backfill_backoff: Positive = timedelta(seconds=1)
     backfill_backoff_limit: Positive = timedelta(minutes=5)  # the longest such wait
+    event_retention: Positive = timedelta(days=7)  # how long delivered events are kept
 
 
 class Dead(Group):
@@ -207,6 +213,13 @@ class Control(Group):
     grace: Positive = timedelta(seconds=10)  # for the loops to end after SIGTERM
 
 
+class Admin(Group):
+    """Administrative calls over gRPC."""
+
+    # bearer token of administrative calls; not set: there are none
+    token: Annotated[Token | None, BeforeValidator(_unless_empty)] = None
+
+
 class Http(Group):
     """The HTTP door."""
 
@@ -233,6 +246,7 @@ class ProcessSettings(BaseSettings):
     # least level that is logged
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     control: Control = Control()
+    admin: Admin = Admin()
 
 
 class ServiceSettings(ProcessSettings):

@@ -14,6 +14,11 @@ class Target(StrEnum):
     MSG = "KAFKA:msg"  # each change, once
     SCHD = "KAFKA:schd"  # the latest state, one row a flight
 
+    @property
+    def part(self) -> str:
+        """Return the short name: of the loop, the transactional id, and what can be paused."""
+        return self.value.partition(":")[2]
+
 
 class EventType(StrEnum):
     """`msg_event.event_type`."""

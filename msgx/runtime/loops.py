@@ -12,9 +12,11 @@ from typing import Any, Final
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
+from pydantic import SecretStr
 
 from msgx import clock
 from msgx.domain.failure import Away
+from msgx.runtime.admission import Bearer
 from msgx.runtime.leadership import Standby
 from msgx.settings import Control
 
@@ -42,17 +44,36 @@ class Loop:
     backoff: Callable[[int], timedelta] = _steady
 
 
-class Health:
-    """The standard gRPC health service and reflection on the control address."""
+@dataclass(frozen=True, slots=True)
+class GrpcService:
+    """A further service on the control address: its full name, and what adds it to a server.
 
-    def __init__(self, control: Control) -> None:
+    Only who knows `token` may call it.
+    """
+
+    name: str
+    add: Callable[[grpc.Server], None]
+    token: SecretStr
+
+
+class Health:
+    """The standard gRPC health service, reflection and further services on the control
+    address."""
+
+    def __init__(self, control: Control, services: Sequence[GrpcService] = ()) -> None:
         self._servicer = health.HealthServicer()
-        self._server = grpc.server(ThreadPoolExecutor(max_workers=4, thread_name_prefix="grpc"))
+        self._server = grpc.server(
+            ThreadPoolExecutor(max_workers=4, thread_name_prefix="grpc"),
+            interceptors=[Bearer(one.name, one.token) for one in services],
+        )
+        for one in services:
+            one.add(self._server)
         health_pb2_grpc.add_HealthServicer_to_server(  # type: ignore[no-untyped-call]
             self._servicer, self._server
         )
         reflection.enable_server_reflection(
             (
+                *(one.name for one in services),
                 health_pb2.DESCRIPTOR.services_by_name["Health"].full_name,
                 reflection.SERVICE_NAME,
             ),
@@ -85,15 +106,16 @@ def run(
     *,
     ready: Callable[[], bool],
     on_stop: Callable[[], None] = lambda: None,
+    services: Sequence[GrpcService] = (),
 ) -> int:
-    """Run every loop in its own thread until SIGTERM or SIGINT.
+    """Run every loop in its own thread until SIGTERM or SIGINT, and answer `services`.
 
     Health: "" is `ready()` (a standby is alive, not serving: R14); a loop's name means that its
     last step was clean. Returns the exit status: 0 after a clean stop, 1 if a loop overran
     `grace`."""
     stop = threading.Event()
     _on_signals(stop)
-    status = Health(control)
+    status = Health(control, services)
     status.start()
     threads = [
         threading.Thread(target=_drive, args=(loop, stop, status), name=loop.name, daemon=True)

@@ -71,6 +71,7 @@ _FAILED: Final = """
     UPDATE msg_event
        SET state = %(to)s, attempts = %(attempts)s,
            next_attempt_at = msgx_now() + %(wait)s::interval,
+           failed_at = coalesce(failed_at, msgx_now()),
            error_class = %(error_class)s, last_error = %(text)s
      WHERE target = %(target)s AND event_id = %(event_id)s
        AND state_version = %(state_version)s AND state = ANY(%(sources)s)

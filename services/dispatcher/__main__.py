@@ -8,9 +8,12 @@ from msgx.domain.failure import Away
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
+from msgx.runtime.session import Session
 from msgx.settings import load
 from msgx.store.service_term import Service
+from services.dispatcher.admin import Delivery
 from services.dispatcher.relay import Relay
+from services.dispatcher.retention import Retention
 from services.dispatcher.settings import Settings, TopicSettings, check
 from services.dispatcher.topics import Topics, wanted
 from services.dispatcher.wake import Wake
@@ -40,10 +43,18 @@ def serve() -> int:
         idle=lambda: settings.schd.flush_period,
         stopping=stop.is_set,
     )
+    retention = Retention(
+        leadership,
+        Session(settings.database, "dispatcher-retention", by_key=True),
+        settings.pipeline.event_retention,
+    )
+    admin = Delivery(leadership, Session(settings.database, "dispatcher-admin"))
+    token = settings.admin.token
     loops = [
         Loop("leadership", leadership.beat),
         Loop("msg", msg.step),
         Loop("schd", schd.step),
+        Loop("retention", retention.step),
     ]
     status = run(
         "dispatcher",
@@ -51,11 +62,14 @@ def serve() -> int:
         settings.control,
         ready=lambda: leadership.leads and msg.flows and schd.flows,
         on_stop=stop.set,
+        services=[] if token is None else [admin.service(token)],
     )
     if status == 0:  # else a loop still uses them
         msg.close()
         schd.close()
         wake.close()
+        retention.close()
+        admin.close()
         leadership.lose()
     return status
 

@@ -57,9 +57,7 @@ class Sender:
     def __init__(self, settings: Settings, target: Target) -> None:
         kafka = settings.kafka
         self.topic = topic_name(kafka, target)
-        self.transactional_id = (
-            f"{kafka.prefix}{settings.environment}.dispatcher.{target.partition(':')[2]}"
-        )
+        self.transactional_id = f"{kafka.prefix}{settings.environment}.dispatcher.{target.part}"
         self._timeout = kafka.produce_timeout.total_seconds()
         timeout_ms = round(self._timeout * 1000)
         self._config: dict[str, Any] = {

@@ -12,7 +12,7 @@ from msgx.domain.event import Event
 from msgx.domain.failure import Away, ErrorClass, Fault
 from msgx.runtime.leadership import Leadership, Standby
 from msgx.runtime.session import Session
-from msgx.store import delivery, service_term
+from msgx.store import delivery, service_control, service_term
 from msgx.store.connect import Connection
 from msgx.store.service_term import Service
 from services.dispatcher.decide.record import Record, record
@@ -47,10 +47,9 @@ class Relay:
         self._wave_bytes = _WAVE_VALUES * settings.dispatch.max_message_bytes
         self._idle = idle
         self._stopping = stopping
-        self._name = target.partition(":")[2]
         self._session = Session(
             settings.database,
-            f"dispatcher-{self._name}",
+            f"dispatcher-{target.part}",
             transaction_timeout=settings.leadership.timeout,
             by_key=True,
         )
@@ -59,6 +58,7 @@ class Relay:
         self._fenced: int | None = None  # a term that was seen to be over
         self._looked = False  # at the topic, since the broker came
         self._failures = 0  # of the broker, in a row
+        self._rests = False  # an operator has paused the topic
         self.flows = False
 
     def step(self) -> timedelta:
@@ -94,6 +94,8 @@ class Relay:
                 self._look_at_the_topic()
                 self._looked = True
         with self._session.use("claiming events") as conn:
+            if self._paused(conn):
+                return self._idle()
             events = self._claim(conn)
             if events:
                 with self._patience():
@@ -102,6 +104,14 @@ class Relay:
         size = sum(event.size for event in events)
         full = len(events) == self._limit or size >= self._wave_bytes
         return timedelta() if full else self._idle()
+
+    def _paused(self, conn: Connection) -> bool:
+        rests = service_control.paused(conn, Service.DISPATCHER, self._target.part)
+        if rests is not self._rests:
+            said = "topic paused" if rests else "topic resumed"
+            log.warning(said, extra={"topic": self._sender.topic})
+            self._rests = rests
+        return rests
 
     def _claim(self, conn: Connection) -> list[Event]:
         dispatch = self._settings.dispatch

@@ -1,0 +1,1 @@
+"""gRPC: what `make proto` makes of proto/. Generated and committed; never edited."""

@@ -1,0 +1,160 @@
+"""Requeue, discard and pause as they reach the topics; the service as a process with its
+token."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from msgx.domain.delivery import Target
+from msgx.rpc.v1 import delivery_pb2 as pb
+from services.dispatcher.settings import Settings
+from tests.support.dispatcher import (
+    add,
+    changed,
+    consume,
+    relaying,
+    running,
+    settle,
+    states,
+    until,
+    versions,
+)
+from tests.support.operator import TOKEN, Operator, operating
+
+pytestmark = [pytest.mark.pg, pytest.mark.kafka]
+LONG = '"' + "x" * 60_000 + '"'
+ALL = pb.Filter()
+
+
+@pytest.mark.covers("B01", "R29", "R55")
+def test_what_waits_behind_a_dead_event_follows_it_when_it_is_requeued(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    small = changed(given, max_message_bytes=50_000)
+    dead = add(pg, "7", 1, payload=LONG)
+    behind = [add(pg, "7", version) for version in (2, 3)]
+    with operating(given) as (operator, leadership):
+        with relaying(small, leadership=leadership) as relay:
+            settle(relay, lambda: states(pg)[dead] == "DEAD", "dead")
+            relay.step()
+        assert [one.events_behind for one in operator.held()] == [2]
+
+        with relaying(given, leadership=leadership) as relay:  # the limit was raised
+            assert operator.requeue(filter=ALL, limit=10) == 1
+            settle(relay, lambda: set(states(pg).values()) == {"SENT"}, "all sent")
+        assert operator.held() == []
+
+    assert [one.event_id for one in consume(given)] == [dead, *behind]
+
+
+@pytest.mark.covers("B01", "R29", "R55")
+def test_what_waits_behind_a_dead_event_goes_when_it_is_discarded(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    small = changed(given, max_message_bytes=50_000)
+    first, dead = add(pg, "7", 1), add(pg, "7", 2, payload=LONG)
+    behind = add(pg, "7", 3)
+    with (
+        operating(given) as (operator, leadership),
+        relaying(small, leadership=leadership) as relay,
+    ):
+        settle(relay, lambda: states(pg)[dead] == "DEAD", "dead")
+        relay.step()
+        assert states(pg)[behind] == "PENDING"
+
+        assert operator.discard(filter=ALL, limit=10) == 1
+        settle(relay, lambda: states(pg)[behind] == "SENT", "the one behind sent")
+
+    assert states(pg) == {first: "SENT", dead: "DISCARDED", behind: "SENT"}
+    assert versions(consume(given), "7") == [1, 3]
+
+
+@pytest.mark.covers("R29", "R55")
+def test_a_dead_state_is_revived_by_the_next_generation_without_anybody(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    from msgx.store import attempt
+    from msgx.store.outbox import Event
+
+    def commit(version: int, state: str) -> None:
+        event = Event(flid="7", state_version=version, change="{}", state=state)
+        with pg.transaction():
+            now = pg.execute("SELECT msgx_now()").fetchone()
+            assert now is not None
+            attempt.write(pg, [], [event], msg_id=version, now=now[0], traceparent=None)
+        pg.execute("UPDATE msg_event SET released_at = msgx_now()")
+
+    small = changed(given, max_message_bytes=50_000)
+    commit(1, LONG)
+    with (
+        operating(given) as (operator, leadership),
+        relaying(small, Target.SCHD, leadership=leadership) as relay,
+    ):
+        settle(relay, lambda: "DEAD" in states(pg).values(), "dead")
+        (old,) = operator.dead()
+        commit(2, '{"FLID": "7"}')
+
+        assert operator.requeue(event=old.key) == 0
+        assert operator.dead() == []
+        settle(relay, lambda: len(consume(given, Target.SCHD)) == 1, "the second generation")
+
+    assert versions(consume(given, Target.SCHD), "7") == [2]
+    assert pg.execute(
+        "SELECT attempts, failed_at, error_class FROM msg_event WHERE target = 'KAFKA:schd'"
+    ).fetchone() == (0, None, None)
+
+
+@pytest.mark.covers("R55")
+def test_a_paused_topic_rests_over_a_restart_and_the_other_one_flows(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    with operating(given) as (operator, leadership):
+        assert operator.pause(pb.TOPIC_MSG)
+        event, state = add(pg, "7", 1), add(pg, "7", 1, target=Target.SCHD)
+        with relaying(given, leadership=leadership) as msg:
+            settle(msg, lambda: msg.flows, "a step at rest")
+            with relaying(given, Target.SCHD, leadership=leadership) as schd:
+                settle(schd, lambda: states(pg)[state] == "SENT", "schd sent")
+        with relaying(given, leadership=leadership) as again:
+            settle(again, lambda: again.flows, "a step at rest")
+            assert states(pg) == {event: "PENDING", state: "SENT"}
+
+            assert operator.resume(pb.TOPIC_MSG)
+            settle(again, lambda: states(pg)[event] == "SENT", "msg sent")
+
+    assert versions(consume(given), "7") == [1]
+
+
+@pytest.mark.system
+@pytest.mark.covers("R55", "R35")
+def test_the_service_answers_operators_if_it_has_a_token_and_else_has_no_such_service(
+    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+) -> None:
+    dead = add(pg, "7", 1, state="DEAD")
+    with running(given, tmp_path / "with", MSGX_ADMIN__TOKEN=TOKEN):
+        operator = Operator(port_of(tmp_path / "with"))
+        until(lambda: "leads" in (tmp_path / "with").read_text(), "it leads")
+        assert operator.requeue(filter=ALL, limit=1) == 1
+        until(lambda: states(pg)[dead] == "SENT", "the event sent")
+        operator.close()
+    with running(given, tmp_path / "without"):
+        stranger = Operator(port_of(tmp_path / "without"))
+        assert stranger.refusal("ListDead", pb.ListDeadRequest())[0] == "UNIMPLEMENTED"
+        stranger.close()
+
+    assert TOKEN not in (tmp_path / "with").read_text()
+
+
+def port_of(log: Path) -> int:
+    """Return the control port, once the service has said it."""
+
+    def started() -> list[int]:
+        lines = log.read_text().splitlines() if log.exists() else []
+        told = [json.loads(line) for line in lines if line.startswith("{")]
+        return [line["port"] for line in told if line["event"] == "started"]
+
+    until(lambda: bool(started()), "the service started")
+    return started()[0]

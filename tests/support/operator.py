@@ -1,0 +1,96 @@
+"""An operator: makes administrative calls of the dispatcher, in this process or another."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any, Final
+
+import grpc
+from pydantic import SecretStr
+
+from msgx.rpc.v1 import delivery_pb2 as pb
+from msgx.rpc.v1 import delivery_pb2_grpc
+from msgx.rpc.v1.admin_pb2 import Admin
+from msgx.runtime.leadership import Leadership
+from msgx.runtime.loops import Health
+from msgx.runtime.session import Session
+from msgx.settings import Control
+from services.dispatcher.admin import Delivery
+from services.dispatcher.settings import Settings
+from tests.support.dispatcher import leading
+
+TOKEN: Final = "a-token-for-tests-only"
+WHO: Final = Admin(operator="ops", reason="a test")
+TIMEOUT: Final = 20.0
+
+
+class Operator:
+    """Calls by name; `authorization` is what is sent under that name, if anything."""
+
+    def __init__(self, port: int, authorization: str | None = f"Bearer {TOKEN}") -> None:
+        self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        self._stub: Any = delivery_pb2_grpc.DeliveryStub(self._channel)  # type: ignore[no-untyped-call]
+        self._metadata = [] if authorization is None else [("authorization", authorization)]
+
+    def call(self, name: str, request: Any) -> Any:
+        """Make a call."""
+        call = getattr(self._stub, name)
+        return call(request, metadata=self._metadata, timeout=TIMEOUT, wait_for_ready=True)
+
+    def refusal(self, name: str, request: Any) -> tuple[str, str]:
+        """Make a call that is refused, and return the code and the words."""
+        try:
+            answer = self.call(name, request)
+        except grpc.RpcError as error:
+            return str(error.code().name), str(error.details())
+        raise AssertionError(f"answered: {answer}")
+
+    def dead(self, **fields: Any) -> list[Any]:
+        """List dead events."""
+        return list(self.call("ListDead", pb.ListDeadRequest(**fields)).events)
+
+    def held(self, **fields: Any) -> list[Any]:
+        """List held flights."""
+        return list(self.call("ListHeld", pb.ListHeldRequest(**fields)).flights)
+
+    def requeue(self, **fields: Any) -> int:
+        """Requeue dead events; return how many."""
+        return int(self.call("Requeue", pb.RequeueRequest(admin=WHO, **fields)).affected)
+
+    def discard(self, **fields: Any) -> int:
+        """Discard dead events; return how many."""
+        return int(self.call("Discard", pb.DiscardRequest(admin=WHO, **fields)).affected)
+
+    def pause(self, topic: pb.Topic) -> bool:
+        """Pause a topic."""
+        return bool(self.call("Pause", pb.PauseRequest(admin=WHO, topic=topic)).changed)
+
+    def resume(self, topic: pb.Topic) -> bool:
+        """Resume a topic."""
+        return bool(self.call("Resume", pb.ResumeRequest(admin=WHO, topic=topic)).changed)
+
+    def close(self) -> None:
+        """Close the channel."""
+        self._channel.close()
+
+
+@contextmanager
+def answering(given: Settings, leadership: Leadership) -> Iterator[int]:
+    """Answer calls as the service does; yield the port."""
+    with closing(Delivery(leadership, Session(given.database, "dispatcher-admin"))) as delivery:
+        server = Health(Control(), [delivery.service(SecretStr(TOKEN))])
+        server.start()
+        try:
+            yield server.port
+        finally:
+            server.stop()
+
+
+@contextmanager
+def operating(given: Settings) -> Iterator[tuple[Operator, Leadership]]:
+    """Yield an operator, and the leadership under whose term the calls are made."""
+    with (
+        leading(given) as leadership,
+        answering(given, leadership) as port,
+        closing(Operator(port)) as operator,
+    ):
+        yield operator, leadership
