@@ -1,0 +1,149 @@
+"""Delivered events leave after their time; nothing else does."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+
+from msgx.domain.delivery import Target
+from msgx.runtime.leadership import Standby
+from msgx.runtime.session import Session
+from msgx.store import event_retention
+from services.dispatcher.retention import BATCH, Retention
+from services.dispatcher.settings import Settings
+from tests.support.dispatcher import add, leading, ours, settings, states
+
+pytestmark = [pytest.mark.pg]
+WEEK = timedelta(days=7)
+AGED = """
+    UPDATE msg_event SET sent_at = sent_at - interval '8 days', created_at = created_at
+           - interval '9 days', released_at = released_at - interval '8 days'
+"""
+REGISTER = """
+    INSERT INTO proc_state (msg_id, state, enqueued_at, updated_at, finished_at,
+                            backfill_next_at)
+    VALUES (%s, %s, msgx_now(), msgx_now(), CASE WHEN %s THEN msgx_now() END,
+            CASE WHEN %s THEN msgx_now() END)
+"""
+
+
+@pytest.fixture
+def unsent(pg_dsn: str) -> Settings:
+    """The service's settings; nothing here reaches a broker."""
+    return settings(pg_dsn, "127.0.0.1:1", "")
+
+
+@pytest.fixture
+def retention(unsent: Settings) -> Iterator[Retention]:
+    session = Session(unsent.database, "dispatcher-retention", by_key=True)
+    with (
+        leading(unsent) as leadership,
+        closing(Retention(leadership, session, WEEK)) as one,
+    ):
+        yield one
+
+
+def register(pg: "psycopg.Connection[Any]", msg_id: int, state: str) -> None:
+    finished = state not in ("PENDING", "FAILED")
+    pg.execute(REGISTER, (msg_id, state, finished, finished))
+
+
+@pytest.mark.covers("B62", "B08", "R37")
+def test_only_delivered_events_past_their_time_leave(
+    pg: "psycopg.Connection[Any]", retention: Retention
+) -> None:
+    register(pg, 1, "SUCCEEDED")
+    gone = [
+        add(pg, "1", 1, state="SENT"),
+        add(pg, "2", 1, state="SENT", msg_id=None),
+        add(pg, "3", 1, state="SENT", msg_id=99),  # its message has left before it
+        add(pg, "4", 2, state="SENT", target=Target.SCHD, tombstone=True),
+    ]
+    kept = [
+        add(pg, "1", 2),
+        add(pg, "1", 3, state="DEAD"),
+        add(pg, "1", 4, state="DISCARDED"),
+        add(pg, "1", 4, state="SENT", target=Target.SCHD),  # the state of a living flight
+    ]
+    pg.execute(AGED)
+    young = add(pg, "1", 5, state="SENT")
+
+    retention.step()
+
+    assert sorted(states(pg)) == sorted([*kept, young])
+    assert not set(gone) & set(states(pg))
+
+
+@pytest.mark.covers("B08")
+@pytest.mark.parametrize("state", ["PENDING", "FAILED"])
+def test_what_a_message_made_stays_while_it_is_open_again(
+    pg: "psycopg.Connection[Any]", retention: Retention, state: str
+) -> None:
+    register(pg, 7, state)
+    event = add(pg, "1", 1, state="SENT", msg_id=7)
+    pg.execute(AGED)
+
+    retention.step()
+
+    assert list(states(pg)) == [event]
+
+
+@pytest.mark.covers("B62")
+def test_a_batch_is_small_and_a_full_one_is_followed_soon(
+    pg: "psycopg.Connection[Any]", retention: Retention
+) -> None:
+    fill(pg, BATCH + 20, days=8)
+
+    first = retention.step()
+    left = len(states(pg))
+    second = retention.step()
+
+    assert (left, len(states(pg))) == (20, 0)
+    assert timedelta() < first < second
+
+
+@pytest.mark.covers("R13")
+def test_a_deposed_instance_deletes_nothing(
+    pg: "psycopg.Connection[Any]", retention: Retention
+) -> None:
+    fill(pg, 3, days=8)
+    pg.execute("UPDATE service_term SET term = term + 1 WHERE service = 'dispatcher'")
+
+    with pytest.raises(Standby):
+        retention.step()
+
+    assert len(states(pg)) == 3
+
+
+@pytest.mark.covers("B62")
+def test_a_batch_reads_the_index_of_what_was_sent_and_little_else(
+    pg: "psycopg.Connection[Any]", pg_dsn: str
+) -> None:
+    fill(pg, 20_000, days=1)
+    fill(pg, 30, days=8)
+    pg.execute("ANALYZE msg_event")
+    statement = event_retention._DELETE.replace("%(keep)s", "'P7D'").replace("%(limit)s", "9")
+    with psycopg.connect(ours(pg_dsn), autocommit=True) as conn:
+        conn.execute("SET enable_seqscan = off")  # as a session `by_key` has it
+        row = conn.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}".encode()).fetchone()
+
+    assert row is not None
+    plan = json.dumps(row[0])
+    assert "msg_event_sent" in plan
+    assert '"Seq Scan"' not in plan
+    assert len(states(pg)) == 20_021
+
+
+def fill(pg: "psycopg.Connection[Any]", count: int, *, days: int) -> None:
+    """Insert events that were sent so long ago."""
+    pg.execute(
+        "INSERT INTO msg_event (target, partition_key, event_type, payload, state_version,"
+        " created_at, released_at, state, sent_at)"
+        " SELECT 'KAFKA:msg', (n %% 100)::text, 'UPSERT', '{}', n, at, at, 'SENT', at"
+        "   FROM generate_series(1, %s) n, (SELECT msgx_now() - %s AS at) sent",
+        (count, timedelta(days=days)),
+    )
