@@ -4,6 +4,7 @@ commit order (B04)."""
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from msgx.domain.delivery import EventType, Target
@@ -44,6 +45,7 @@ _OF: Final = """
       FROM msg_event WHERE partition_key = ANY(%s)
      ORDER BY event_id
 """
+_HORIZON: Final = "SELECT msgx_now() - %s::interval"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,3 +107,10 @@ def kept(conn: Connection, flids: Sequence[str]) -> dict[str, list[Kept]]:
         )
         found.setdefault(flid, []).append(event)
     return found
+
+
+def horizon(conn: Connection, keep: timedelta) -> datetime:
+    """Return since when no event has left the table, if delivered ones are kept for `keep`."""
+    row: Any = conn.execute(_HORIZON, (keep,)).fetchone()
+    since: datetime = row[0]
+    return since

@@ -97,7 +97,12 @@ def check() -> int:
                 closing(Session(settings.database, "processor-verify"))
             )
             with session.use("verifying") as conn:
-                found = verify(conn, reader, settings.airport.zone)
+                found = verify(
+                    conn,
+                    reader,
+                    settings.airport.zone,
+                    event_retention=settings.pipeline.event_retention,
+                )
     except (Fault, ValueError) as fault:
         print(fault)  # noqa: T201
         return 1

@@ -31,3 +31,4 @@ class VerifySettings(ServiceSettings):
 
     redis: Redis | None = None
     airport: Airport = Airport()
+    pipeline: Pipeline = Pipeline()

@@ -7,9 +7,9 @@ PIPELINE_LOCK, when no message is between its commit and its projection.
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
 from msgx.domain.delivery import EventType, Target
@@ -47,8 +47,11 @@ class Findings:
             self.unnamed += 1
 
 
-def verify(conn: Connection, reader: Reader | None, zone: tzinfo) -> Findings:
-    """Compare everything; without `reader` Redis is left out.
+def verify(
+    conn: Connection, reader: Reader | None, zone: tzinfo, *, event_retention: timedelta
+) -> Findings:
+    """Compare everything; without `reader` Redis is left out. An event that may have left
+    after its time is not missed.
 
     Raises:
         Away: Redis does not answer.
@@ -56,7 +59,8 @@ def verify(conn: Connection, reader: Reader | None, zone: tzinfo) -> Findings:
     findings = Findings()
     with conn.transaction():
         conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        views = _postgres(conn, zone, findings)
+        since = outbox.horizon(conn, event_retention)
+        views = _postgres(conn, zone, since, findings)
         for flid in flight_journal.orphans(conn):
             findings.differ(f"FLID {flid} has journal entries, but no flight")
     if reader is not None:
@@ -75,7 +79,9 @@ def verify(conn: Connection, reader: Reader | None, zone: tzinfo) -> Findings:
     return findings
 
 
-def _postgres(conn: Connection, zone: tzinfo, findings: Findings) -> dict[str, str]:
+def _postgres(
+    conn: Connection, zone: tzinfo, since: datetime, findings: Findings
+) -> dict[str, str]:
     """Compare journal, tables and outbox; return the JSON of every shown flight."""
     views: dict[str, str] = {}
     for part in _chunks(list(flight.versions(conn))):
@@ -89,22 +95,36 @@ def _postgres(conn: Connection, zone: tzinfo, findings: Findings) -> dict[str, s
             view = _view(world, one, zone)
             if view is not None:
                 views[flid] = view
-            for text in _faults(world, one, entries, kept, view):
+            asked = _Asked(world, one, entries, kept, view, since)
+            for text in _faults(asked):
                 findings.differ(f"FLID {flid}: {text}")
     findings.counts["shown flights"] = len(views)
     return views
 
 
-def _faults(
-    world: World, one: Flight, entries: Sequence[Entry], kept: Sequence[Kept], view: str | None
-) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One flight, with everything that should tell the same of it."""
+
+    world: World
+    flight: Flight
+    entries: Sequence[Entry]
+    kept: Sequence[Kept]
+    view: str | None  # its JSON, if it is shown
+    since: datetime  # no event that is younger has left
+
+
+def _faults(asked: _Asked) -> Iterator[str]:
     try:
-        folded = fold(one.flid, entries)
+        folded = fold(asked.flight.flid, asked.entries)
     except Unfoldable as fault:
         yield f"the journal does not fold: {fault}"
         return
-    yield from _state_faults(world, one, folded)
-    yield from _event_faults(folded, kept, view)
+    yield from _state_faults(asked.world, asked.flight, folded)
+    at = {entry.state_version: entry.at for entry in asked.entries}
+    must = {version for version in folded.told if at[version] >= asked.since}
+    yield from _change_faults(asked, folded, must)
+    yield from _latest_faults(asked, folded, must)
 
 
 def _state_faults(world: World, one: Flight, folded: Folded) -> Iterator[str]:
@@ -122,28 +142,34 @@ def _state_faults(world: World, one: Flight, folded: Folded) -> Iterator[str]:
             yield f"{tag} is not what the journal folds to"
 
 
-def _event_faults(folded: Folded, kept: Sequence[Kept], view: str | None) -> Iterator[str]:
-    told = {version: _TYPES[what] for version, what in folded.told.items() if what in _TYPES}
-    sent = {event.state_version: event for event in kept if event.target is Target.MSG}
-    # Delivered events are kept for a while only: the journal is asked back to the oldest.
-    oldest = min(sent, default=max(told, default=0) + 1)
-    for version, kind in told.items():
-        if version >= oldest and version not in sent:
-            yield f"version {version} has no event of topic msg"
-        elif version in sent and sent[version].type is not kind:
-            yield f"the event of version {version} is no {kind}"
-    for version in sorted(set(sent) - set(told)):
-        if version in folded.told:
+def _change_faults(asked: _Asked, folded: Folded, must: Set[int]) -> Iterator[str]:
+    sent = {event.state_version: event for event in asked.kept if event.target is Target.MSG}
+    for version, what in folded.told.items():
+        kind = _TYPES.get(what)
+        event = sent.get(version)
+        if kind is None and event is not None:
             yield f"version {version} has an event that nothing called for"
-    latest = [event for event in kept if event.target is Target.SCHD]
-    if latest and told:
-        version = max(told)
-        if (latest[0].state_version, latest[0].type) != (version, told[version]):
-            yield f"topic schd does not have version {version}"
-        elif view is not None and latest[0].state != view:
-            yield "topic schd has another state"
-    elif view is not None:
-        yield "topic schd has no state"
+        elif kind is not None and event is None and version in must:
+            yield f"version {version} has no event of topic msg"
+        elif event is not None and event.type is not kind:
+            yield f"the event of version {version} is no {kind}"
+
+
+def _latest_faults(asked: _Asked, folded: Folded, must: Set[int]) -> Iterator[str]:
+    """A state stays with its flight; its tombstone leaves after its time."""
+    latest = [event for event in asked.kept if event.target is Target.SCHD]
+    told = [version for version, what in folded.told.items() if what is not Told.NOTHING]
+    if not latest:
+        if told and (asked.view is not None or told[-1] in must):
+            yield "topic schd has no state"
+        return
+    event = latest[0]
+    if not told or event.state_version != told[-1]:
+        yield f"topic schd does not have version {told[-1] if told else 0}"
+    elif event.type is not _TYPES[folded.told[told[-1]]]:
+        yield f"topic schd has no {_TYPES[folded.told[told[-1]]]}"
+    elif asked.view is not None and event.state != asked.view:
+        yield "topic schd has another state"
 
 
 def _look_again(

@@ -1,6 +1,7 @@
 """Every cell of the conformance matrix on the real processor (US-03, US-04, US-05)."""
 
 from contextlib import closing
+from datetime import timedelta
 
 import pytest
 
@@ -29,6 +30,7 @@ def test_cell(bench: Bench, number: int, cell: Cell) -> None:
 
 def test_all_cells_together_agree(bench: Bench) -> None:
     with closing(Reader(settings(bench.places).redis, connections=1)) as reader:
-        findings = verify(bench.pg, reader, bench.worker.airport.zone)
+        zone = bench.worker.airport.zone
+        findings = verify(bench.pg, reader, zone, event_retention=timedelta(days=7))
 
     assert findings.differences == []

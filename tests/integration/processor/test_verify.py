@@ -5,11 +5,13 @@ import re
 import subprocess
 import sys
 from contextlib import closing
+from datetime import timedelta
 
 import pytest
 
 from msgx.projection.read import Reader
 from services.processor.verify import Findings, verify
+from tests.support.intake import move_time
 from tests.support.messages import adft, dnld, fdel, flop, fltr, stand
 from tests.support.processor import Line, ours, settings
 
@@ -34,7 +36,8 @@ def busy(line: Line) -> Line:
 
 def found(line: Line) -> Findings:
     with closing(Reader(settings(line.places).redis, connections=1)) as reader:
-        return verify(line.pg, reader, line.worker.airport.zone)
+        zone = line.worker.airport.zone
+        return verify(line.pg, reader, zone, event_retention=timedelta(days=7))
 
 
 @pytest.mark.covers("R12", "INV-24", "R53", "INV-11b")
@@ -99,6 +102,20 @@ def test_what_was_changed_by_hand_is_named(busy: Line, act: str, named: list[str
 
     for text in named:
         assert any(one.startswith(text) for one in differences), differences
+
+
+@pytest.mark.covers("INV-24")
+def test_events_that_left_after_their_time_are_not_missed(busy: Line) -> None:
+    busy.pg.execute(
+        "DELETE FROM msg_event WHERE target = 'KAFKA:msg' OR event_type = 'TOMBSTONE'"
+    )
+    fresh = found(busy).differences
+    move_time(busy.pg, timedelta(days=8))
+
+    assert len(fresh) == busy.one(
+        "SELECT count(*) + 1 FROM flight_journal WHERE flid <> '2'"  # and FLID 3 of schd
+    )
+    assert found(busy).differences == []
 
 
 @pytest.mark.covers("INV-24", "B92")
