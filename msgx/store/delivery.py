@@ -18,17 +18,20 @@ from msgx.store.connect import Connection
 
 # OFFSET 0 keeps each question a probe of its own index per row: joined, PostgreSQL might read
 # every dead row of the table to answer it. Rows in front of the one asked about are few in both
-# indexes, whatever the length of the backlog (B23).
+# indexes, whatever the length of the backlog (B23). Behind `after`, an event whose unit still
+# has one in front of it stays, whatever holds that: order before all.
 _CLAIM: Final = """
     SELECT event_id, partition_key, event_type, payload_version, size,
            CASE WHEN size <= %(max_bytes)s THEN payload END AS payload,
            state_version, msg_id, created_at, attempts, traceparent
       FROM (SELECT page.*, sum(size) OVER (ORDER BY event_id) - size AS before
               FROM (SELECT e.*, coalesce(octet_length(e.payload), 0) AS size
-                      FROM msg_event e
-                     WHERE e.target = %(target)s
-                       AND e.state = 'PENDING'
-                       AND e.released_at IS NOT NULL
+                      FROM (SELECT * FROM msg_event
+                             WHERE target = %(target)s AND state = 'PENDING'
+                               AND event_id > %(after)s
+                             ORDER BY event_id
+                             LIMIT %(part)s) e
+                     WHERE e.released_at IS NOT NULL
                        AND (e.next_attempt_at IS NULL OR e.next_attempt_at <= msgx_now())
                        AND NOT EXISTS (
                            SELECT FROM msg_event b
@@ -42,10 +45,24 @@ _CLAIM: Final = """
                             WHERE b.target = e.target AND b.partition_key = e.partition_key
                               AND b.event_id < e.event_id AND b.state = 'DEAD'
                            OFFSET 0))
+                       AND NOT (%(after)s > 0 AND EXISTS (
+                           SELECT FROM msg_event b
+                            WHERE b.target = e.target AND b.partition_key = e.partition_key
+                              AND b.event_id <= %(after)s AND b.state = 'PENDING'
+                           OFFSET 0))
                      ORDER BY e.event_id
                      LIMIT %(limit)s) page) wave
      WHERE before < %(wave_bytes)s
      ORDER BY event_id
+"""
+
+# Where a part that begins behind `after` ends, and how many are in it.
+_PART: Final = """
+    SELECT max(event_id), count(*)
+      FROM (SELECT event_id FROM msg_event
+             WHERE target = %s AND state = 'PENDING' AND event_id > %s
+             ORDER BY event_id
+             LIMIT %s) part
 """
 
 # A row that somebody holds is left out: it is sent again, under the same ce_id. A `schd` row
@@ -86,9 +103,12 @@ def claim(
     max_bytes: int,
     wave_bytes: int,
     hold: bool,
+    after: int = 0,
+    part: int,
 ) -> list[Event]:
     """Return the events that may leave now, in order: at most `limit`, and none further once
-    their payloads reach `wave_bytes`.
+    their payloads reach `wave_bytes`. Of those pending, the first `part` behind event `after`
+    are looked at.
 
     A unit gives its consecutive eligible events. One that is unreleased, waiting or (`hold`)
     dead holds what is behind it on its unit only (R06, R29). Payloads over `max_bytes` are not
@@ -100,9 +120,20 @@ def claim(
         "max_bytes": max_bytes,
         "wave_bytes": wave_bytes,
         "hold": hold,
+        "after": after,
+        "part": part,
     }
     with conn.cursor(row_factory=kwargs_row(_event)) as cur:
         return cur.execute(_CLAIM, given).fetchall()
+
+
+def last_of_part(conn: Connection, topic: Target, *, after: int, part: int) -> int | None:
+    """Return the last event of the part behind `after` if there may be more behind it, else
+    None."""
+    row = conn.execute(_PART, (topic, after, part)).fetchone()
+    assert row is not None  # noqa: S101
+    last, count = row
+    return int(last) if count == part else None
 
 
 def mark_sent(conn: Connection, topic: Target, events: Sequence[Event]) -> int:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Final
 
+from msgx import clock
 from msgx.domain.backoff import doubling
 from msgx.domain.delivery import Target
 from msgx.domain.event import Event
@@ -16,6 +17,7 @@ from msgx.store import delivery, service_control, service_term
 from msgx.store.connect import Connection
 from msgx.store.service_term import Service
 from services.dispatcher.decide.record import Record, record
+from services.dispatcher.decide.sweep import BREATH, PART, Sweep
 from services.dispatcher.decide.wave import halves, parts, wait_after, without
 from services.dispatcher.kafka import Refused, Sender
 from services.dispatcher.settings import Settings
@@ -59,6 +61,7 @@ class Relay:
         self._looked = False  # at the topic, since the broker came
         self._failures = 0  # of the broker, in a row
         self._rests = False  # an operator has paused the topic
+        self._sweep = Sweep()
         self.flows = False
 
     def step(self) -> timedelta:
@@ -96,14 +99,27 @@ class Relay:
         with self._session.use("claiming events") as conn:
             if self._paused(conn):
                 return self._idle()
-            events = self._claim(conn)
+            sweep = self._sweep.begun(clock.ticks())
+            events = self._claim(conn, sweep.after)
+            full = self._is_full(events)
+            last = None if full else self._last_of_part(conn, sweep.after)
             if events:
                 with self._patience():
                     self._deliver(conn, events)
         self._failures = 0
+        self._sweep = sweep if full else sweep.moved(last, clock.ticks())
+        if full:
+            return timedelta()
+        if last is not None:
+            return timedelta() if events else BREATH
+        return self._idle()
+
+    def _is_full(self, events: Sequence[Event]) -> bool:
         size = sum(event.size for event in events)
-        full = len(events) == self._limit or size >= self._wave_bytes
-        return timedelta() if full else self._idle()
+        return len(events) == self._limit or size >= self._wave_bytes
+
+    def _last_of_part(self, conn: Connection, after: int) -> int | None:
+        return delivery.last_of_part(conn, self._target, after=after, part=PART)
 
     def _paused(self, conn: Connection) -> bool:
         rests = service_control.paused(conn, Service.DISPATCHER, self._target.part)
@@ -113,7 +129,7 @@ class Relay:
             self._rests = rests
         return rests
 
-    def _claim(self, conn: Connection) -> list[Event]:
+    def _claim(self, conn: Connection, after: int) -> list[Event]:
         dispatch = self._settings.dispatch
         return delivery.claim(
             conn,
@@ -122,6 +138,8 @@ class Relay:
             max_bytes=dispatch.max_message_bytes,
             wave_bytes=self._wave_bytes,
             hold=dispatch.after_dead == "hold",
+            after=after,
+            part=PART,
         )
 
     def _deliver(self, conn: Connection, events: Sequence[Event]) -> None:

@@ -21,6 +21,7 @@ from tests.support.dispatcher import leading
 TOKEN: Final = "a-token-for-tests-only"
 WHO: Final = Admin(operator="ops", reason="a test")
 TIMEOUT: Final = 20.0
+ALL: Final = pb.Filter()
 
 
 class Operator:

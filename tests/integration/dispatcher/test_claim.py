@@ -13,7 +13,9 @@ from msgx.domain.event import Event
 from msgx.domain.failure import ErrorClass
 from msgx.store import delivery
 from msgx.store.connect import Connection
+from services.dispatcher.decide.sweep import PART
 from tests.support.dispatcher import add, ours, states
+from tests.support.servers import postgres
 
 pytestmark = pytest.mark.pg
 LATER = timedelta(hours=1)
@@ -29,6 +31,7 @@ def conn(pg_dsn: str) -> Iterator[Connection]:
 
 def claim(conn: Connection, target: Target = Target.MSG, **changed: Any) -> list[Event]:
     given = {"limit": 500, "max_bytes": 1000, "wave_bytes": 1_000_000, "hold": True}
+    given |= {"after": 0, "part": PART}
     return delivery.claim(conn, target, **{**given, **changed})
 
 
@@ -136,42 +139,94 @@ def test_a_wave_ends_where_its_payloads_are_too_much_to_hold(
     assert ids(claim(conn, wave_bytes=1)) == added[:1]
 
 
+@pytest.fixture(scope="module")
+def long_lived(postgres_url: str, pg_template: str) -> Iterator[str]:
+    """A database whose outbox has been in use for long; nobody changes it for good."""
+    with (
+        postgres.database(postgres_url, copy_of=pg_template) as dsn,
+        psycopg.connect(dsn, autocommit=True) as owner,
+    ):
+        fill(owner, 100_000, flid=None, state="SENT")
+        fill(owner, 10_000, flid=None, state="DEAD")
+        yield dsn
+
+
 @pytest.mark.covers("B23", "R29")
 @pytest.mark.parametrize("analysed", [False, True])
 @pytest.mark.parametrize("plan", ["force_custom_plan", "force_generic_plan"])
 @pytest.mark.parametrize("target", list(Target))
 def test_the_claim_touches_no_sent_or_dead_row(
-    pg: "psycopg.Connection[Any]", conn: Connection, analysed: bool, plan: str, target: Target
+    long_lived: str, analysed: bool, plan: str, target: Target
 ) -> None:
-    fill(pg, 20_000, flid=None, state="SENT")
-    fill(pg, 10_000, flid=None, state="DEAD")
-    for flid in range(1, 11):
-        add(pg, f"9{flid:08}", 1, target=target)
-    if analysed:
-        pg.execute("ANALYZE msg_event")
-    parameters = ("target", "max_bytes", "limit", "wave_bytes", "hold")
-    numbered = {name: f"${number}" for number, name in enumerate(parameters, start=1)}
-    claimed = delivery._CLAIM.replace("%(", "{").replace(")s", "}").format(**numbered)
+    with psycopg.connect(long_lived) as owner:  # and rolled back
+        for flid in range(1, 11):
+            add(owner, f"9{flid:08}", 1, target=target)
+        if analysed:
+            owner.execute("ANALYZE msg_event")
 
-    conn.execute("SELECT set_config('plan_cache_mode', %s, false)", (plan,))
-    conn.execute(f"PREPARE claim (text, int, int, int, bool) AS {claimed}".encode())
-    row = conn.execute(
-        "EXPLAIN (ANALYZE, FORMAT JSON)"
-        f" EXECUTE claim ('{target}', 1000, 500, 1000000, true)".encode()
-    ).fetchone()
+        scans = scanned(owner, plan, target)
 
-    assert row is not None
-    scans = [node for node in nodes(cast("Any", row[0])[0]["Plan"]) if "Relation Name" in node]
+        owner.rollback()
     assert {node["Node Type"] for node in scans} <= {
         "Index Scan",
         "Index Only Scan",
         "Bitmap Heap Scan",
     }, json.dumps(scans)
-    touched = sum(
+    assert touched(scans) <= 30
+
+
+@pytest.mark.covers("B23", "B06", "R29")
+@pytest.mark.parametrize("plan", ["force_custom_plan", "force_generic_plan"])
+def test_a_claim_looks_at_a_part_of_what_is_held_however_much_that_is(
+    pg: "psycopg.Connection[Any]", plan: str
+) -> None:
+    add(pg, "7", 0, state="DEAD")
+    fill(pg, 3 * PART, flid="7", state="PENDING")
+    pg.execute("ANALYZE msg_event")
+
+    # Each row of the part, and for each a probe that finds the dead one.
+    assert touched(scanned(pg, plan, Target.MSG)) <= 2 * PART + 10
+
+
+def scanned(owner: "psycopg.Connection[Any]", plan: str, target: Target) -> list[Any]:
+    """Claim under EXPLAIN and return the scans of tables."""
+    parameters = ("target", "max_bytes", "limit", "wave_bytes", "hold", "after", "part")
+    numbered = {name: f"${number}" for number, name in enumerate(parameters, start=1)}
+    claimed = delivery._CLAIM.replace("%(", "{").replace(")s", "}").format(**numbered)
+    owner.execute("SELECT set_config('plan_cache_mode', %s, false)", (plan,))
+    owner.execute(
+        f"PREPARE claim (text, int, int, int, bool, bigint, int) AS {claimed}".encode()
+    )
+    row = owner.execute(
+        "EXPLAIN (ANALYZE, FORMAT JSON)"
+        f" EXECUTE claim ('{target}', 1000, 500, 1000000, true, 0, {PART})".encode()
+    ).fetchone()
+    owner.execute("DEALLOCATE claim")
+    assert row is not None
+    return [node for node in nodes(cast("Any", row[0])[0]["Plan"]) if "Relation Name" in node]
+
+
+def touched(scans: list[Any]) -> int:
+    """Return how many rows the scans have read."""
+    return sum(
         (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
         for node in scans
     )
-    assert touched <= 30
+
+
+@pytest.mark.covers("R29", "B03")
+def test_behind_the_cursor_nothing_overtakes_what_is_still_in_front_of_it(
+    pg: "psycopg.Connection[Any]", conn: Connection
+) -> None:
+    # The hold of flight 7 has gone since the claims went past its first event.
+    front, other = add(pg, "7", 1), add(pg, "8", 1)
+    behind, new = add(pg, "7", 2), add(pg, "9", 1)
+
+    assert ids(claim(conn, after=other)) == [new]
+    assert ids(claim(conn)) == [front, other, behind, new]
+    assert delivery.last_of_part(conn, Target.MSG, after=0, part=2) == other
+    assert delivery.last_of_part(conn, Target.MSG, after=other, part=2) == new
+    assert delivery.last_of_part(conn, Target.MSG, after=other, part=3) is None
 
 
 @pytest.mark.covers("B11")

@@ -22,11 +22,10 @@ from tests.support.dispatcher import (
     until,
     versions,
 )
-from tests.support.operator import TOKEN, Operator, operating
+from tests.support.operator import ALL, TOKEN, Operator, operating
 
 pytestmark = [pytest.mark.pg, pytest.mark.kafka]
 LONG = '"' + "x" * 60_000 + '"'
-ALL = pb.Filter()
 
 
 @pytest.mark.covers("B01", "R29", "R55")
