@@ -1,0 +1,77 @@
+"""The simulator's oracle, which shares no code with the gateway, agrees with every cell that it
+can judge: so a cell cannot be wrong in the same way as the code it was written beside."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.aodb.oracle import Oracle
+from tests.conformance.bench import text_of
+from tests.conformance.cell import Cell, Place
+from tests.conformance.matrix import cells
+
+# Where no rule says which, and the two chose differently; or the gateway is stricter.
+UNRULED = frozenset(
+    {
+        "ROUT without a movement keeps the first four",
+        *(f"{tag} sequence 00" for tag in ("CKDT", "CLDT", "CHDT", "GTDT", "PSDT")),
+        "MAXP of 19 digits",
+    }
+)
+# Without a request the gateway looks at no stored flight; the oracle asks for it last.
+UNMATCHED = frozenset({"no flight at all", "operation-day conflict"})
+STRICTER = ("stands twice", "is there twice", "stands 2 times", "holds elements", "0175")
+
+
+def _is_judged(cell: Cell) -> bool:
+    if cell.row in UNRULED or (cell.row in UNMATCHED and cell.column == "RESP"):
+        return False
+    if any(word in says for says in cell.end.says for word in STRICTER):
+        return "FLID" in " ".join(cell.end.says)
+    # Groups that are off by default, and refusals by a parameter, are none of its business.
+    return not {*cell.settings} - {"schd"} and "max_removal_ratio" not in cell.settings.get(
+        "schd", {}
+    )
+
+
+JUDGED = [(number, cell) for number, cell in enumerate(cells().values()) if _is_judged(cell)]
+_BOOKKEEPING = frozenset({"FLID", "OPERATION_DAY"})
+
+
+@pytest.mark.covers("US-04", "US-05", "US-06", "US-07")
+@pytest.mark.parametrize(("number", "cell"), JUDGED, ids=[cell.name for _, cell in JUDGED])
+def test_the_oracle_agrees(number: int, cell: Cell) -> None:
+    place, oracle = Place(number), Oracle()
+    for index, given in enumerate(cell.given):
+        oracle.judge(index, text_of(given, place))
+    assert _states(oracle, place) == _wanted(cell.before, place)
+
+    text = text_of(cell.when, place)
+    verdict = oracle.judge(100, text)
+    if cell.twice:
+        assert verdict.state == "SUCCEEDED"
+        verdict = oracle.judge(101, text)
+
+    assert verdict.state == cell.end.state
+    if cell.end.error_class is not None:
+        assert verdict.reason_prefix == cell.end.error_class
+    elif cell.end.reason is not None and verdict.reason_prefix:
+        assert place.fill(cell.end.reason).startswith(verdict.reason_prefix)
+    assert _states(oracle, place) == _wanted(cell.after, place)
+
+
+def _states(oracle: Oracle, place: Place) -> dict[str, Any]:
+    letters = {flid: letter for letter, flid in place.flids.items()}
+    return {letters[flid]: _bare(flight) for flid, flight in oracle.flights().items()}
+
+
+def _bare(flight: Mapping[str, Any]) -> dict[str, Any]:
+    bare = {name: part for name, part in flight.items() if name not in _BOOKKEEPING}
+    if bare["STATE"] == "ACTIVE":
+        del bare["STATE"]
+    return bare
+
+
+def _wanted(states: Mapping[str, Any], place: Place) -> dict[str, Any]:
+    return {letter: place.state(state) for letter, state in states.items() if state is not None}
