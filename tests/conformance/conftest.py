@@ -17,7 +17,7 @@ from tests.support.servers import mysql, postgres, redis
 if TYPE_CHECKING:
     from tests.conformance.bench import Bench
 
-pytest.register_assert_rewrite("tests.conformance.bench")
+pytest.register_assert_rewrite("tests.conformance.bench", "tests.conformance.checking")
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,8 @@ from tests.conformance.cell import (
     skipped,
     wrote,
 )
-from tests.conformance.flop_table import EXTENDED, LEGACY, LINES, SIS, Broken, Line, Said
+from tests.conformance.flop_line import Broken, Line, Said
+from tests.conformance.flop_table import EXTENDED, LEGACY, LINES, SIS
 from tests.conformance.parts import PLAN, adft, fdel, flop, fltr
 
 SECTION: Final = "FLOP"

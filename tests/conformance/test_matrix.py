@@ -8,8 +8,9 @@ import pytest
 from msgx.domain.flop import RULE
 from msgx.projection.read import Reader
 from services.processor.verify import verify
-from tests.conformance.bench import Bench, check
+from tests.conformance.bench import Bench
 from tests.conformance.cell import Cell, NotApplicable
+from tests.conformance.checking import check
 from tests.conformance.flop import ROWS
 from tests.conformance.flop_table import EXTENDED, LEGACY, SIS
 from tests.conformance.matrix import cells, entries, missing

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.bench import Bench, shown_states, text_of
+from tests.conformance.bench import Bench, text_of
 from tests.conformance.cell import Crash, Place, Text
+from tests.conformance.checking import shown_states
 from tests.conformance.flop import ALL_GROUPS
 from tests.conformance.parts import PLAN, adft, dnld, flop, fltr
 
