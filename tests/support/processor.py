@@ -11,10 +11,12 @@ from psycopg.rows import dict_row
 
 from msgx.domain.flight import Flight, Sharer, from_journal, render
 from msgx.projection.keys import Keys, keys
-from msgx.store import flight_journal
+from msgx.store import flight_journal, service_term
+from msgx.store.service_term import Service
 from services.processor.decide.settle import mafl
 from services.processor.examine import read_world
 from tests.support.servers import mysql
+from tests.support.waiting import until
 from tests.support.worker import Places, Worker, clear, ours, settings
 
 __all__ = ["Line", "Places", "Worker", "clear", "lining", "ours", "refusing", "settings"]
@@ -24,6 +26,11 @@ FEW_STEPS: Final = 400
 _REGISTER: Final = """
     INSERT INTO proc_state (msg_id, enqueued_at, updated_at)
     VALUES (%s, msgx_now(), msgx_now())
+"""
+_LEADING: Final = """
+    SELECT count(*) FROM pg_locks
+     WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND granted
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
 _IS_DUE: Final = """
     SELECT COALESCE((SELECT COALESCE(next_attempt_at, '-infinity') <= msgx_now()
@@ -46,9 +53,19 @@ class Line:
         self._next = 1
         self.worker = self.start()
 
+    def stop(self, worker: Worker | None = None) -> None:
+        """Lose the session as a killed process does; the server needs a moment to notice."""
+        (worker or self.worker).leadership.lose()
+        self.wait_for_no_leader()
+
+    def wait_for_no_leader(self) -> None:
+        """Wait until nobody holds the processor's lock."""
+        lock = (service_term.LOCK_SPACE, list(Service).index(Service.PROCESSOR))
+        until(lambda: self.one(_LEADING, *lock) == 0, "the session of the leader ends")
+
     def empty(self) -> None:
         """Begin anew on empty tables."""
-        self.worker.leadership.lose()
+        self.stop()
         clear(self.places)
         self._next = 1
         self.start()
@@ -63,8 +80,8 @@ class Line:
         return self.worker
 
     def restart(self, **options: Any) -> Worker:
-        """Lose the session as a killed process does, and start anew."""
-        self.worker.leadership.lose()
+        """Stop, and start anew."""
+        self.stop()
         return self.start(**options)
 
     def close(self) -> None:

@@ -15,10 +15,6 @@ _WAITS_FOR_A_LOCK = """
      WHERE datname = current_database() AND application_name = 'msgx-processor-leader'
        AND wait_event_type = 'Lock'
 """
-_LEADING = """
-    SELECT count(*) FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name = 'msgx-processor-leader'
-"""
 
 
 def environment(places: Places) -> dict[str, str]:
@@ -51,11 +47,6 @@ def held(line: Line, statement: str) -> Iterator[None]:
 def wait_for_lock(line: Line) -> None:
     """Wait until the leading session waits for a lock."""
     until(lambda: line.one(_WAITS_FOR_A_LOCK), "the processor waits for our lock")
-
-
-def wait_for_no_leader(line: Line) -> None:
-    """Wait until PostgreSQL has noticed that the leader is gone."""
-    until(lambda: line.one(_LEADING) == 0, "the session of the dead leader ends")
 
 
 def wait_for_end(line: Line, msg_id: int, state: str = "SUCCEEDED") -> None:

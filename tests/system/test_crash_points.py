@@ -14,7 +14,6 @@ from tests.support.processor_process import (
     processing,
     wait_for_end,
     wait_for_lock,
-    wait_for_no_leader,
 )
 from tests.support.waiting import until
 
@@ -42,7 +41,7 @@ def victim(line: Line) -> Iterator[Process]:
 
 def restarted(line: Line, head: int, after: int) -> None:
     """Start another process and assert what the power cut must not change."""
-    wait_for_no_leader(line)
+    line.wait_for_no_leader()
     assert line.end(head)[0] == "PENDING"
     with processing(line) as process:
         wait_for_end(line, after)
@@ -111,7 +110,7 @@ def test_killed_between_two_batches_of_a_day_plan(line: Line) -> None:
             plan = line.land(dnld(*(fltr(flid, "<STND>7</STND>") for flid in flids)))
             wait_for_lock(line)
             process.kill()
-        wait_for_no_leader(line)
+        line.wait_for_no_leader()
     assert line.end(plan)[0] == "PENDING"
     assert line.flight("1").state_version == 2
     assert line.flight("99").state == "ACTIVE"
@@ -134,7 +133,7 @@ def test_attempts_survive_a_kill(line: Line) -> None:
             head = line.land(adft(fltr("1")))
             until(lambda: line.row(head)["attempts"] == 3, "three tries failed")
             process.kill()
-        wait_for_no_leader(line)
+        line.wait_for_no_leader()
         line.release_head()
         with processing(line, **ladder):
             until(lambda: line.row(head)["attempts"] == 4, "a fourth one failed")

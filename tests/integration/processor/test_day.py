@@ -9,6 +9,7 @@ import pytest
 
 from msgx.domain.failure import Away
 from msgx.domain.flight import render
+from msgx.runtime.leadership import Standby
 from services.processor.decide.settle import mafl
 from services.processor.examine import read_world
 from tests.aodb import Played, build_day
@@ -61,7 +62,7 @@ def test_a_day_that_is_cut_again_and_again_ends_as_the_oracle_says(
             line.pg.execute(END_SESSIONS)
         try:
             line.worker.step()
-        except Away:
+        except (Away, Standby):
             continue  # a session was lost: the next step begins anew
 
     line.worker.step()

@@ -34,6 +34,7 @@ def test_a_lost_session_loses_its_term_and_reads_everything_anew(line: Line) -> 
 
     with pytest.raises(Away):
         line.worker.step()
+    line.wait_for_no_leader()
     line.run()
 
     assert line.worker.leadership.require() == first + 1
@@ -52,7 +53,7 @@ def test_a_second_instance_waits_and_takes_over(line: Line) -> None:
         second.step()
     assert line.row(head)["state"] == "PENDING"
 
-    first.leadership.lose()
+    line.stop(first)
     line.run()
 
     assert line.end(head)[0] == "SUCCEEDED"
@@ -73,6 +74,7 @@ def test_a_deposed_instance_writes_nothing(line: Line) -> None:
     assert line.row(head)["state"] == "PENDING"
     assert line.flight().state_version == 1
     assert "STND" not in line.shown()["1"]
+    line.wait_for_no_leader()
     line.run()
     assert line.worker.leadership.require() == term + 2
     assert line.end(head)[0] == "SUCCEEDED"

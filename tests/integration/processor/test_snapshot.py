@@ -120,6 +120,8 @@ def test_a_plan_that_is_cut_at_any_flight_ends_as_if_it_were_not(
                     "nobody is deleted before every told flight is written"
                 )
             assert line.one("SELECT count(*) FROM flight_journal WHERE flid = %s", flid) < 2
+        if kill:
+            line.wait_for_no_leader()
         line.release_head()
 
         line.run()
