@@ -10,7 +10,7 @@ BIN := .venv/bin
 ARGS ?=
 GENERATORS := $(sort $(wildcard tools/gen_*.py))
 
-.PHONY: help setup setup-python demo test check format up down status lock proto pages conformance verify bench-decide
+.PHONY: help setup setup-python demo test check format up down status lock proto pages conformance verify bench-decide bench-relay
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -34,6 +34,9 @@ conformance: setup  ## run and print the conformance matrix
 
 verify: setup-python  ## compare journal, tables, outbox and Redis of a kept or running demo
 	@exec $(BIN)/python -m deploy.local.verify
+
+bench-relay: setup  ## measure how fast a backlog leaves, beside a floor
+	@$(BIN)/python -m tests.bench.relay $(ARGS)
 
 bench-decide: setup-python  ## time the pure decisions, in microseconds
 	@$(BIN)/python tools/bench_decide.py

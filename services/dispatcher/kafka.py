@@ -78,6 +78,7 @@ class Sender:
             "message.max.bytes": settings.dispatch.max_message_bytes + _HEADROOM,
             "queue.buffering.max.messages": max(100_000, 2 * settings.dispatch.batch),
             "allow.auto.create.topics": False,
+            "reconnect.backoff.ms": 1000,  # how often a broker that is away is knocked at (B12)
             "reconnect.backoff.max.ms": 1000,
             "retry.backoff.ms": 20,
             "error_cb": self._on_error,
@@ -99,11 +100,15 @@ class Sender:
         self._producer.poll(0)  # its log lines
         if self._ready:
             return
+        answers = False
         try:
+            # Asked first: one that is being initialised knocks without a rest (B12).
+            self._producer.list_topics(self.topic, timeout=self._timeout)
+            answers = True
             self._producer.init_transactions(self._timeout)
         except KafkaException as raised:
             error = _error(raised)
-            if not error.retriable():
+            if not (answers and error.retriable()):
                 self.close()
             raise Away(f"Kafka does not give us a producer: {error.name()}") from raised
         self._ready = True

@@ -1,6 +1,9 @@
 """The broker goes away and comes back."""
 
-from contextlib import ExitStack
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,8 @@ import psycopg
 import pytest
 
 from deploy import local
+from msgx import clock
+from msgx.domain.delivery import Target
 from msgx.domain.failure import Away
 from services.dispatcher.relay import Relay
 from tests.support.dispatcher import (
@@ -16,9 +21,11 @@ from tests.support.dispatcher import (
     consume,
     make_topics,
     relaying,
+    running,
     settings,
     settle,
     states,
+    until,
     versions,
 )
 
@@ -88,3 +95,42 @@ def test_a_broker_restarted_under_a_living_producer_loses_and_swaps_nothing(
         seen = consume(given)
 
     assert list(dict.fromkeys(versions(seen, "7"))) == [1, 2]
+
+
+@contextmanager
+def knocked() -> Iterator[tuple[str, list[float]]]:
+    """Yield an address where every connection is ended at once, and when each came."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    seen: list[float] = []
+
+    def answer() -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                seen.append(clock.ticks())
+                client.close()
+
+    threading.Thread(target=answer, daemon=True).start()
+    try:
+        yield f"127.0.0.1:{listener.getsockname()[1]}", seen
+    finally:
+        listener.close()
+
+
+@pytest.mark.system
+@pytest.mark.covers("B12", "R04", "R29")
+def test_the_service_knocks_at_a_broker_that_is_away_less_than_five_times_a_second(
+    pg: "psycopg.Connection[Any]", pg_dsn: str, tmp_path: Path
+) -> None:
+    for flid in range(1, 601):
+        add(pg, str(flid), 1)
+        add(pg, str(flid), 1, target=Target.SCHD)
+    with knocked() as (bootstrap, seen):
+        given = settings(pg_dsn, bootstrap, "", produce_timeout=1)
+        with running(given, tmp_path / "log", MSGX_KAFKA__PRODUCE_TIMEOUT="PT1S"):
+            until(lambda: len(seen) >= 26, "it knocks")
+
+    # No more than that, over all its connections; the first few come at once.
+    assert seen[25] - seen[0] > 25 / 5
+    assert set(states(pg).values()) == {"PENDING"}
+    assert pg.execute("SELECT max(attempts) FROM msg_event").fetchone() == (0,)
