@@ -40,9 +40,14 @@ RELEASE: Final = """
  RETURNING event_id
 """
 _OF: Final = """
-    SELECT partition_key, target, event_type, state_version, released_at IS NOT NULL,
+    SELECT partition_key, target, event_type, state_version,
            CASE target WHEN 'KAFKA:schd' THEN payload END
       FROM msg_event WHERE partition_key = ANY(%s)
+     ORDER BY event_id
+"""
+_STRANDED: Final = """
+    SELECT partition_key, state_version FROM msg_event AS event JOIN proc_state USING (msg_id)
+     WHERE released_at IS NULL AND proc_state.state NOT IN ('PENDING', 'FAILED')
      ORDER BY event_id
 """
 _HORIZON: Final = "SELECT msgx_now() - %s::interval"
@@ -65,7 +70,6 @@ class Kept:
     target: Target
     type: EventType
     state_version: int
-    released: bool
     state: str | None  # the latest state's JSON; not of a change, nor of a tombstone
 
 
@@ -97,12 +101,11 @@ def kept(conn: Connection, flids: Sequence[str]) -> dict[str, list[Kept]]:
     """Return the events of each of `flids` that has one, in their order."""
     found: dict[str, list[Kept]] = {}
     rows: list[Any] = conn.execute(_OF, (list(flids),)).fetchall()
-    for flid, target, event_type, version, released, state in rows:
+    for flid, target, event_type, version, state in rows:
         event = Kept(
             target=Target(target),
             type=EventType(event_type),
             state_version=version,
-            released=released,
             state=state,
         )
         found.setdefault(flid, []).append(event)
@@ -114,3 +117,9 @@ def horizon(conn: Connection, keep: timedelta) -> datetime:
     row: Any = conn.execute(_HORIZON, (keep,)).fetchone()
     since: datetime = row[0]
     return since
+
+
+def stranded(conn: Connection) -> list[tuple[str, int]]:
+    """Return FLID and version of events that nobody will release: their message is finished."""
+    rows: list[Any] = conn.execute(_STRANDED).fetchall()
+    return rows

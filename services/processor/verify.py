@@ -24,7 +24,7 @@ from services.processor.decide.world import World
 from services.processor.examine import read_world
 
 _CHUNK: Final = 200
-_NAMED: Final = 1_000
+_NAMED: Final = 100
 """Differences that are named; the rest is counted."""
 
 _TYPES: Final = {Told.UPSERT: EventType.UPSERT, Told.TOMBSTONE: EventType.TOMBSTONE}
@@ -63,6 +63,8 @@ def verify(
         views = _postgres(conn, zone, since, findings)
         for flid in flight_journal.orphans(conn):
             findings.differ(f"FLID {flid} has journal entries, but no flight")
+        for flid, version in outbox.stranded(conn):
+            findings.differ(f"FLID {flid}: the event of version {version} is never released")
     if reader is not None:
         try:
             reader.probe()

@@ -87,6 +87,8 @@ def test_what_the_processor_wrote_agrees(busy: Line) -> None:
          " AND target = 'KAFKA:schd'", ["FLID 4: topic schd does not have version 3"]),
         ("UPDATE msg_event SET payload = '{}' WHERE partition_key = '4'"
          " AND target = 'KAFKA:schd'", ["FLID 4: topic schd has another state"]),
+        ("UPDATE msg_event SET released_at = NULL WHERE partition_key = '4'",
+         ["FLID 4: the event of version 2 is never released"]),
         ("DELETE FROM msg_event WHERE partition_key = '4' AND target = 'KAFKA:schd'",
          ["FLID 4: topic schd has no state"]),
     ],
