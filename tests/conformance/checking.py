@@ -196,9 +196,9 @@ def _check_log(
 ) -> None:
     if wanted is None:
         return
-    ends = {"scope_begin": place.day, "scope_end": place.day}
-    if wanted.get("scope_end") == "next":
-        ends["scope_end"] += timedelta(days=1)
+    ends = {name: wanted.get(name, place.day) for name in ("scope_begin", "scope_end")}
+    if ends["scope_end"] == "next":
+        ends["scope_end"] = place.day + timedelta(days=1)
     rows = bench.rows("SELECT * FROM schd_snap_log WHERE msg_id = %s ORDER BY snap_id", msg_id)
     assert {name: rows[-1][name] for name in _LOG} == {**wanted, **ends}
     assert rows[-1]["recv_at"] == bench.row(msg_id)["received_at"] is not None

@@ -64,6 +64,12 @@ def _coming() -> Iterator[Cell]:
         "MAID equal to FLID is no codeshare", (), adft(_shares("A")), {}, {"A": _share("A")},
         "A CREATED *",
     )  # fmt: skip
+    zeros = fltr("B", "<FLNO>ZHB</FLNO><MAID>00{A}</MAID>")
+    yield _cell(
+        "MAID with leading zeros is the same main", (adft(fltr("A")),), adft(zeros),
+        {"A": PLAN}, {"A": _mafl("B"), "B": _share("B")},
+        "A SHARED MAFL", "B CREATED * → nothing",
+    )  # fmt: skip
     nameless = fltr("B", "<MAID>{A}</MAID>")
     yield _cell(
         "a codeshare without FLNO", (adft(fltr("A")),), adft(nameless), {"A": PLAN},

@@ -181,6 +181,11 @@ def _absences() -> Iterator[Cell]:
         "A CHANGED STND",
     )  # fmt: skip
     yield _clause(
+        "a package without any day deletes nothing", (adft(fltr("A"), fltr("B")),),
+        dnld(fltr("C", sodt=None)), {"A": PLAN, "B": PLAN}, {"A": PLAN, "B": PLAN, "C": {}},
+        "C CREATED", log={"scope_begin": None, "scope_end": None},
+    )  # fmt: skip
+    yield _clause(
         "a flight deleted before is not deleted again",
         (adft(fltr("A"), fltr("B")), fdel("B")), dnld(fltr("A", "<STND>1</STND>")),
         {"A": PLAN, "B": gone}, {"A": stands, "B": gone}, "A CHANGED STND",
