@@ -6,10 +6,8 @@ commits.
 """
 
 from collections.abc import Sequence
-from datetime import timedelta
-from typing import Any, Final
-
-from psycopg.rows import kwargs_row
+from datetime import datetime, timedelta
+from typing import Final
 
 from msgx.domain.delivery import DeliveryTrigger, EventType, Target, sources, target
 from msgx.domain.event import Event
@@ -19,17 +17,19 @@ from msgx.store.connect import Connection
 # OFFSET 0 keeps each question a probe of its own index per row: joined, PostgreSQL might read
 # every dead row of the table to answer it. Rows in front of the one asked about are few in both
 # indexes, whatever the length of the backlog (B23). Behind `after`, an event whose unit still
-# has one in front of it stays, whatever holds that: order before all.
+# has one in front of it stays, whatever holds that: order before all. Only the index of what
+# is pending has the order (target, event_id): asked for event_id alone, PostgreSQL might walk
+# along the primary key through all that was ever sent.
 _CLAIM: Final = """
     SELECT event_id, partition_key, event_type, payload_version, size,
            CASE WHEN size <= %(max_bytes)s THEN payload END AS payload,
            state_version, msg_id, created_at, attempts, traceparent
-      FROM (SELECT page.*, sum(size) OVER (ORDER BY event_id) - size AS before
+      FROM (SELECT page.*, sum(size) OVER (ORDER BY target, event_id) - size AS before
               FROM (SELECT e.*, coalesce(octet_length(e.payload), 0) AS size
                       FROM (SELECT * FROM msg_event
-                             WHERE target = %(target)s AND state = 'PENDING'
-                               AND event_id > %(after)s
-                             ORDER BY event_id
+                             WHERE (target, event_id) > (%(target)s, %(after)s)
+                               AND target <= %(target)s AND state = 'PENDING'
+                             ORDER BY target, event_id
                              LIMIT %(part)s) e
                      WHERE e.released_at IS NOT NULL
                        AND (e.next_attempt_at IS NULL OR e.next_attempt_at <= msgx_now())
@@ -50,19 +50,20 @@ _CLAIM: Final = """
                             WHERE b.target = e.target AND b.partition_key = e.partition_key
                               AND b.event_id <= %(after)s AND b.state = 'PENDING'
                            OFFSET 0))
-                     ORDER BY e.event_id
+                     ORDER BY e.target, e.event_id
                      LIMIT %(limit)s) page) wave
      WHERE before < %(wave_bytes)s
-     ORDER BY event_id
+     ORDER BY target, event_id
 """
 
 # Where a part that begins behind `after` ends, and how many are in it.
 _PART: Final = """
     SELECT max(event_id), count(*)
       FROM (SELECT event_id FROM msg_event
-             WHERE target = %s AND state = 'PENDING' AND event_id > %s
-             ORDER BY event_id
-             LIMIT %s) part
+             WHERE (target, event_id) > (%(target)s, %(after)s)
+               AND target <= %(target)s AND state = 'PENDING'
+             ORDER BY target, event_id
+             LIMIT %(part)s) part
 """
 
 # A row that somebody holds is left out: it is sent again, under the same ce_id. A `schd` row
@@ -123,14 +124,13 @@ def claim(
         "after": after,
         "part": part,
     }
-    with conn.cursor(row_factory=kwargs_row(_event)) as cur:
-        return cur.execute(_CLAIM, given).fetchall()
+    return [_event(*row) for row in conn.execute(_CLAIM, given).fetchall()]
 
 
 def last_of_part(conn: Connection, topic: Target, *, after: int, part: int) -> int | None:
     """Return the last event of the part behind `after` if there may be more behind it, else
     None."""
-    row = conn.execute(_PART, (topic, after, part)).fetchone()
+    row = conn.execute(_PART, {"target": topic, "after": after, "part": part}).fetchone()
     assert row is not None  # noqa: S101
     last, count = row
     return int(last) if count == part else None
@@ -203,5 +203,30 @@ def _fail(
     return conn.execute(_FAILED, given).rowcount == 1
 
 
-def _event(*, event_type: str, **columns: Any) -> Event:
-    return Event(event_type=EventType(event_type), **columns)
+def _event(
+    event_id: int,
+    partition_key: str,
+    event_type: str,
+    payload_version: int,
+    size: int,
+    payload: str | None,
+    state_version: int,
+    msg_id: int | None,
+    created_at: datetime,
+    attempts: int,
+    traceparent: str | None,
+) -> Event:
+    """Return a row of the claim as an event; by place, since it is done for every event."""
+    return Event(
+        event_id=event_id,
+        partition_key=partition_key,
+        event_type=EventType(event_type),
+        payload_version=payload_version,
+        payload=payload,
+        size=size,
+        state_version=state_version,
+        msg_id=msg_id,
+        created_at=created_at,
+        attempts=attempts,
+        traceparent=traceparent,
+    )

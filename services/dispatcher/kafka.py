@@ -75,6 +75,7 @@ class Sender:
             "partitioner": "murmur2_random",  # as the Java client (B69)
             "compression.type": "lz4",
             "linger.ms": 1,
+            "delivery.report.only.error": True,
             "message.max.bytes": settings.dispatch.max_message_bytes + _HEADROOM,
             "queue.buffering.max.messages": max(100_000, 2 * settings.dispatch.batch),
             "allow.auto.create.topics": False,
@@ -171,9 +172,10 @@ class Sender:
                     producer.poll(_TURN_SECONDS)
                 except KafkaException as raised:
                     failures.append(_error(raised))
-        while len(producer) and not failures and clock.ticks() < deadline:
-            producer.poll(_TURN_SECONDS)
-        return not failures and not len(producer)
+        while not failures and producer.flush(_TURN_SECONDS):
+            if clock.ticks() > deadline:
+                return False
+        return not failures
 
     def _meaning(self, failures: Sequence[KafkaError]) -> Refused | Away:
         """Return what the failures of an ended wave mean."""

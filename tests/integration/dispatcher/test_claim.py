@@ -175,6 +175,24 @@ def test_the_claim_touches_no_sent_or_dead_row(
     assert touched(scans) <= 30
 
 
+@pytest.mark.covers("B23", "R29")
+@pytest.mark.parametrize("plan", ["force_custom_plan", "force_generic_plan"])
+def test_a_claim_from_a_long_backlog_reads_its_page_only(long_lived: str, plan: str) -> None:
+    with psycopg.connect(long_lived) as owner:  # and rolled back
+        owner.execute(
+            "INSERT INTO msg_event (target, partition_key, event_type, payload, state_version,"
+            " created_at, released_at)"
+            " SELECT 'KAFKA:msg', 'B' || n % 100, 'UPSERT', '{}', n, msgx_now(), msgx_now()"
+            "   FROM generate_series(1, 20000) n"
+        )
+        owner.execute("ANALYZE msg_event")
+
+        scans = scanned(owner, plan, Target.MSG)
+
+        owner.rollback()
+    assert touched(scans) <= 510
+
+
 @pytest.mark.covers("B23", "B06", "R29")
 @pytest.mark.parametrize("plan", ["force_custom_plan", "force_generic_plan"])
 def test_a_claim_looks_at_a_part_of_what_is_held_however_much_that_is(
