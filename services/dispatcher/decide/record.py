@@ -72,10 +72,10 @@ def _headers(event: Event, target: Target, environment: str) -> list[tuple[str, 
         ("ce_subject", event.partition_key.encode()),
         ("ce_time", created.replace("+00:00", "Z").encode()),
         _CONTENT,
-        ("msgx-state-version", b"%d" % event.state_version),
     ]
     if event.traceparent is not None:
         told.append(("traceparent", event.traceparent.encode()))
+    told.append(("msgx-state-version", b"%d" % event.state_version))
     if event.msg_id is not None:
         told.append(("msgx-source-msg-id", b"%d" % event.msg_id))
     return told
