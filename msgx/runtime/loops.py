@@ -63,7 +63,7 @@ class Health:
     def __init__(self, control: Control, services: Sequence[GrpcService] = ()) -> None:
         self._servicer = health.HealthServicer()
         self._server = grpc.server(
-            ThreadPoolExecutor(max_workers=4, thread_name_prefix="grpc"),
+            ThreadPoolExecutor(max_workers=8, thread_name_prefix="grpc"),
             interceptors=[Bearer(one.name, one.token) for one in services],
         )
         for one in services:

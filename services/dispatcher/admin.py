@@ -14,7 +14,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from pydantic import SecretStr
 
 from msgx.domain.delivery import Target
-from msgx.domain.failure import Fault
+from msgx.domain.failure import Away, Fault
 from msgx.rpc.v1 import delivery_pb2 as pb
 from msgx.rpc.v1 import delivery_pb2_grpc
 from msgx.rpc.v1.admin_pb2 import Admin
@@ -29,6 +29,7 @@ from msgx.store.service_term import Service
 
 log = logging.getLogger(__name__)
 
+_PATIENCE_SECONDS: Final = 2.0  # for the call before; health must find a thread
 _PAGE: Final = 100
 _LONGEST_PAGE: Final = 1000
 _MOST_AT_ONCE: Final = 10_000
@@ -175,8 +176,13 @@ class Delivery(delivery_pb2_grpc.DeliveryServicer):
 
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
-        with self._turn, self._session.use("answering an operator") as conn:
-            yield conn
+        if not self._turn.acquire(timeout=_PATIENCE_SECONDS):
+            raise Away("another call is still at work")
+        try:
+            with self._session.use("answering an operator") as conn:
+                yield conn
+        finally:
+            self._turn.release()
 
     @contextmanager
     def _fenced(self) -> Iterator[Connection]:
