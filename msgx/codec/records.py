@@ -13,7 +13,6 @@ from msgx.domain.failure import clean
 from msgx.domain.message import Element, Occurrence, Part, Record, Value
 
 _SHOWN: Final = 40
-_RAW: Final = 8192
 _FOREIGN: Final = "{http://www.w3.org/2001/XMLSchema-instance}"
 
 
@@ -176,4 +175,4 @@ def _attributes(element: etree._Element) -> list[tuple[str, str]]:
 
 def _fragment(element: etree._Element) -> str:
     canonical = etree.tostring(element, method="c14n", exclusive=True, with_comments=False)
-    return canonical.decode()[:_RAW]
+    return canonical.decode()
