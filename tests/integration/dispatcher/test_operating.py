@@ -147,6 +147,22 @@ def test_the_service_answers_operators_if_it_has_a_token_and_else_has_no_such_se
     assert TOKEN not in (tmp_path / "with").read_text()
 
 
+@pytest.mark.system
+@pytest.mark.covers("B62", "R37")
+def test_the_service_deletes_what_was_delivered_long_ago(
+    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+) -> None:
+    old, young = add(pg, "7", 1, state="SENT"), add(pg, "7", 2, state="SENT")
+    pg.execute(
+        "UPDATE msg_event SET sent_at = sent_at - interval '25 hours' WHERE event_id = %s",
+        (old,),
+    )
+    with running(given, tmp_path / "log", MSGX_PIPELINE__EVENT_RETENTION="P1D"):
+        until(lambda: old not in states(pg), "the old one deleted")
+
+    assert states(pg) == {young: "SENT"}
+
+
 def port_of(log: Path) -> int:
     """Return the control port, once the service has said it."""
 
