@@ -162,7 +162,7 @@ class Schd(Group):
 class Dispatch(Retried):
     """Delivery (R29)."""
 
-    batch: Count = 500  # events a wave of topic msg
+    batch: Count = 2000  # most events a wave of topic msg; a wave goes at once, never filled up
     idle_interval: Positive = timedelta(seconds=0.2)  # rest of topic msg when nothing is due
     max_attempts: Count = 8  # refusals of an event until DEAD, an absent broker not counted
     ladder: Ladder = _seconds(1, 2, 4, 8, 16, 32, 60)  # wait after each refusal but the last

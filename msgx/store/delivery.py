@@ -5,14 +5,17 @@ The order unit is (target, FLID) (R29). Every function runs on the caller's conn
 commits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Final
 
 from msgx.domain.delivery import DeliveryTrigger, EventType, Target, sources, target
 from msgx.domain.event import Event
 from msgx.domain.failure import ErrorClass, clean
 from msgx.store.connect import Connection
+
+_TYPES: Final[Mapping[str, EventType]] = MappingProxyType({one.value: one for one in EventType})
 
 # OFFSET 0 keeps each question a probe of its own index per row: joined, PostgreSQL might read
 # every dead row of the table to answer it. Rows in front of the one asked about are few in both
@@ -143,8 +146,8 @@ def mark_sent(conn: Connection, topic: Target, events: Sequence[Event]) -> int:
     """
     given = {
         "target": topic,
-        "ids": [event.event_id for event in events],
-        "versions": [event.state_version for event in events],
+        "ids": _array(event.event_id for event in events),
+        "versions": _array(event.state_version for event in events),
         "sources": sources(DeliveryTrigger.DELIVER),
         "to": target(DeliveryTrigger.DELIVER),
     }
@@ -203,6 +206,11 @@ def _fail(
     return conn.execute(_FAILED, given).rowcount == 1
 
 
+def _array(numbers: Iterable[int]) -> str:
+    """Return the text of an array of numbers: a list would be looked at one by one."""
+    return f"{{{','.join(map(str, numbers))}}}"
+
+
 def _event(
     event_id: int,
     partition_key: str,
@@ -220,7 +228,7 @@ def _event(
     return Event(
         event_id=event_id,
         partition_key=partition_key,
-        event_type=EventType(event_type),
+        event_type=_TYPES[event_type],
         payload_version=payload_version,
         payload=payload,
         size=size,

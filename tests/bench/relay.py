@@ -25,6 +25,7 @@ from tests.support.dispatcher import leading, make_topics, ours, settings, settl
 from tests.support.servers import kafka, postgres
 from tests.support.servers.source import Servers
 
+FLOOR_BATCH: Final = 500
 IDLE: Final = timedelta(seconds=1)
 _FILL: Final = """
     INSERT INTO msg_event (target, partition_key, event_type, payload, state_version, msg_id,
@@ -140,7 +141,7 @@ def closing_floor(given: Settings) -> Iterator[Callable[[], None]]:
 
         def run() -> None:
             last = 0
-            while rows := conn.execute(_READ, (last, given.dispatch.batch)).fetchall():
+            while rows := conn.execute(_READ, (last, FLOOR_BATCH)).fetchall():
                 producer.begin_transaction()
                 for _, key, payload in rows:
                     producer.produce(topic, key=key.encode(), value=payload.encode())

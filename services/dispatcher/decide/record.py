@@ -63,14 +63,14 @@ def record(event: Event, target: Target, *, environment: str, max_bytes: int) ->
 
 
 def _headers(event: Event, target: Target, environment: str) -> list[tuple[str, bytes]]:
-    created = event.created_at.astimezone(UTC).isoformat(timespec="milliseconds")
+    created = event.created_at.astimezone(UTC).isoformat(timespec="milliseconds")[:-6]
     told = [
         _SPECIFICATION,
         ("ce_id", b"%d" % event.event_id),
         ("ce_type", _KINDS[target, event.event_type]),
         ("ce_source", f"/msgx/{environment}".encode()),
         ("ce_subject", event.partition_key.encode()),
-        ("ce_time", created.replace("+00:00", "Z").encode()),
+        ("ce_time", f"{created}Z".encode()),
         _CONTENT,
     ]
     if event.traceparent is not None:
