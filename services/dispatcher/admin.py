@@ -91,7 +91,7 @@ class Delivery(delivery_pb2_grpc.DeliveryServicer):
         with self._answering(context), self._connection() as conn:
             found = dead_event.held(
                 conn,
-                topic=_TOPICS.get(request.topic),
+                topic=_either(request.topic),
                 flid=_word(request.flid),
                 limit=_page(request.limit),
             )
@@ -252,10 +252,17 @@ def _chosen(request: pb.RequeueRequest | pb.DiscardRequest) -> tuple[Choice, int
 
 def _filtered(given: pb.Filter) -> Choice:
     return Choice(
-        topic=_TOPICS.get(given.topic),
+        topic=_either(given.topic),
         flid=_word(given.flid),
         error_class=_word(given.error_class),
     )
+
+
+def _either(topic: int) -> Target | None:
+    """Return the topic of a filter; a number that we do not know must not mean both."""
+    if topic != pb.TOPIC_UNSPECIFIED and topic not in _TOPICS:
+        raise Refusal("topic is none that this version knows")
+    return _TOPICS.get(topic)
 
 
 def _word(given: str) -> str | None:

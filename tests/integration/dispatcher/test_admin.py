@@ -19,6 +19,7 @@ from tests.support.operator import TOKEN, WHO, Operator, answering, operating
 
 pytestmark = [pytest.mark.pg]
 LATER = timedelta(hours=1)
+UNKNOWN = pb.Filter(topic=9)  # type: ignore[arg-type]  # of a newer caller
 
 
 @pytest.fixture
@@ -213,6 +214,11 @@ def test_a_replaced_generation_cannot_be_addressed_any_more(
         ),
         ("Pause", pb.PauseRequest(admin=WHO), "TOPIC_MSG or TOPIC_SCHD"),
         ("Pause", pb.PauseRequest(topic=pb.TOPIC_MSG), "who acts, and why"),
+        (
+            "Discard",
+            pb.DiscardRequest(admin=WHO, filter=UNKNOWN, limit=9),
+            "none that this version knows",
+        ),
         ("ListDead", pb.ListDeadRequest(limit=1001), "limit must be"),
         ("ListHeld", pb.ListHeldRequest(limit=-1), "limit must be"),
     ],
