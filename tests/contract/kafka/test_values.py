@@ -1,4 +1,4 @@
-"""docs/asyncapi.json: a whole document, and true of all that a day puts on the topics."""
+"""docs/asyncapi.yaml: a whole document, and true of all that a day puts on the topics."""
 
 import json
 from collections import Counter
@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import Any, Final
 
 import pytest
+import yaml
 from jsonschema import Draft7Validator, FormatChecker
 
 from msgx.domain.delivery import EventType, Target
@@ -16,7 +17,9 @@ from tests.aodb import build_day
 from tests.support.dispatcher import ROOT
 from tests.support.processor import Line, Places, lining
 
-DOCUMENT: Final[dict[str, Any]] = json.loads((ROOT / "docs" / "asyncapi.json").read_text())
+DOCUMENT: Final[dict[str, Any]] = yaml.safe_load(
+    (ROOT / "docs" / "asyncapi.yaml").read_text("utf-8")
+)
 FORMATS: Final = FormatChecker(formats=())
 
 
