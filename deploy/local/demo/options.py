@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from deploy.local.faults import CannotStart
 
-PLAY_SECONDS = 25.0  # a whole day, unless SPEED says otherwise
+PLAY_SECONDS = 20.0  # a whole day, unless SPEED says otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

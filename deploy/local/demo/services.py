@@ -50,14 +50,15 @@ def start(stack: Stack, installation: Installation) -> Services:
     control = {name: _address(name, taken) for name in NAMES}
     http = _address("http", taken)
     logs = stack.folder / "logs"
+
+    def spawn(name: str) -> Child:
+        command = _command(name, installation, control, http)
+        return stack.family.spawn(name, command, logs / f"{name}.log")
+
+    children = {name: spawn(name) for name in NAMES if name != "dispatcher"}
     topics = _command("dispatcher", installation, control, http, "topics")
     stack.family.run("dispatcher topics", topics, logs / "topics.log", timeout=TOPICS_LIMIT)
-    children = {
-        name: stack.family.spawn(
-            name, _command(name, installation, control, http), logs / f"{name}.log"
-        )
-        for name in NAMES
-    }
+    children["dispatcher"] = spawn("dispatcher")  # which refuses to start without its topics
     deadline = clock.ticks() + SERVING_LIMIT
     for name, child in children.items():
         _await_serving(child, control[name], deadline)

@@ -78,7 +78,7 @@ class Play:
 
 
 def speed_of(day: aodb.Day, options: Options) -> float | None:
-    """Return the speed factor: as asked, or so that the whole day takes half a minute."""
+    """Return the speed factor: as asked, or so that the day lands in PLAY_SECONDS."""
     if options.speed is not None:
         return options.speed or None
     span = day.messages[-1].due - day.messages[0].due
