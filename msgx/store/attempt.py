@@ -130,10 +130,25 @@ def end(conn: Connection, msg_id: int, outcome: Outcome, *, term: int) -> None:
         StaleState: the row is no longer in a state that accepts the trigger; nothing was
         written.
     """
-    given = {"msg_id": msg_id, "service": Service.PROCESSOR, "term": term}
-    row = conn.execute(_END, given | proc_state.ending(outcome)).fetchone()
-    service_term.judge(None if row is None else row[:2], Service.PROCESSOR, term)
-    if row is None or row[2] is None:
-        raise StaleState(f"message {msg_id} does not accept {outcome.trigger} any more")
+    ended(send_end(conn, msg_id, outcome, term=term), term=term)
     if outcome.error_class is not None:
         proc_state.tried(conn, msg_id, outcome.error_class, outcome.reason or "")
+
+
+def send_end(conn: Connection, msg_id: int, outcome: Outcome, *, term: int) -> Cursor[Any]:
+    """Send the end of a message that keeps no failed try; `ended` says whether it took
+    place."""
+    given = {"msg_id": msg_id, "service": Service.PROCESSOR, "term": term}
+    return conn.execute(_END, given | proc_state.ending(outcome))
+
+
+def ended(cursor: Cursor[Any], *, term: int) -> None:
+    """Return if the message of `send_end` was finished.
+
+    Raises:
+        Deposed, StaleState: as `end`.
+    """
+    row = cursor.fetchone()
+    service_term.judge(None if row is None else row[:2], Service.PROCESSOR, term)
+    if row is None or row[2] is None:
+        raise StaleState("the message does not accept its end any more")

@@ -121,13 +121,20 @@ class Processor:
         then: LiteralString | None = None,
     ) -> None:
         """End the message: terminal state, owed mark and released events in one transaction."""
-        with pipelined(conn, then=then):
-            attempt.end(conn, fetched.msg_id, outcome, term=term)
-            message = fetched.content
-            if isinstance(message, Message) and message.unmapped:
-                unmapped_field.count(conn, fetched.msg_id, message.meta, message.unmapped)
-            if outcome.error_class is not None:
-                dead_letter.keep(conn, fetched.msg_id, fetched.raw if self._keep_raw else None)
+        message = fetched.content
+        unmapped = message.unmapped if isinstance(message, Message) else ()
+        if outcome.error_class is None and not unmapped:
+            with pipelined(conn, then=then):  # nothing stands beside it: one round trip
+                sent = attempt.send_end(conn, fetched.msg_id, outcome, term=term)
+            attempt.ended(sent, term=term)
+        else:
+            with pipelined(conn, then=then):
+                attempt.end(conn, fetched.msg_id, outcome, term=term)
+                if isinstance(message, Message):
+                    unmapped_field.count(conn, fetched.msg_id, message.meta, unmapped)
+                if outcome.error_class is not None:
+                    raw = fetched.raw if self._keep_raw else None
+                    dead_letter.keep(conn, fetched.msg_id, raw)
         log.info("finished", extra={"msg_id": fetched.msg_id, "by": outcome.trigger.value})
 
     def _fail(self, conn: Connection, fetched: Fetched, failure: Fault, term: int) -> Progress:
