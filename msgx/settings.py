@@ -164,6 +164,7 @@ class Dispatch(Retried):
 
     batch: Count = 2000  # most events a wave of topic msg; a wave goes at once, never filled up
     idle_interval: Positive = timedelta(seconds=0.2)  # rest of topic msg when nothing is due
+    pace: Positive = timedelta(seconds=0.1)  # rest of topic msg after a wave that was not full
     max_attempts: Count = 8  # refusals of an event until DEAD, an absent broker not counted
     ladder: Ladder = _seconds(1, 2, 4, 8, 16, 32, 60)  # wait after each refusal but the last
     # what a dead event does to later ones of its flight and topic

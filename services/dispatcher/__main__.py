@@ -32,6 +32,7 @@ def serve() -> int:
         leadership,
         Target.MSG,
         limit=settings.dispatch.batch,
+        pace=settings.dispatch.pace,
         idle=lambda: wake.wait(settings.dispatch.idle_interval),
         stopping=stop.is_set,
     )
@@ -40,6 +41,7 @@ def serve() -> int:
         leadership,
         Target.SCHD,
         limit=settings.schd.flush_limit,
+        pace=settings.schd.flush_period,
         idle=lambda: settings.schd.flush_period,
         stopping=stop.is_set,
     )

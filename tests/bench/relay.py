@@ -110,6 +110,7 @@ def ready(given: Settings) -> Iterator[Callable[[], None]]:
             leadership,
             Target.MSG,
             limit=given.dispatch.batch,
+            pace=timedelta(),
             idle=lambda: IDLE,
             stopping=lambda: False,
         )

@@ -177,6 +177,7 @@ def relaying(
         leadership,
         target,
         limit=given.dispatch.batch,
+        pace=timedelta(),
         idle=timedelta,
         stopping=lambda: False,
     )
