@@ -28,6 +28,12 @@ NOT_DUE = """
     VALUES (%s, 'FAILED', msgx_now(), msgx_now(), msgx_now() + interval '1 hour')
 """
 
+# The server does what it has received, whether its client lives or not, until its session ends.
+END_SESSIONS = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND usename = 'msgx_processor'
+"""
+
 
 @pytest.fixture
 def victim(line: Line) -> Iterator[Process]:
@@ -39,10 +45,11 @@ def victim(line: Line) -> Iterator[Process]:
         yield process
 
 
-def restarted(line: Line, head: int, after: int) -> None:
-    """Start another process and assert what the power cut must not change."""
+def restarted(line: Line, head: int, after: int, *, left: str = "PENDING") -> None:
+    """Start another process and assert what the power cut, which `left` the head so, must not
+    change."""
     line.wait_for_no_leader()
-    assert line.end(head)[0] == "PENDING"
+    assert line.end(head)[0] == left
     with processing(line) as process:
         wait_for_end(line, after)
         assert process.terminate() == 0
@@ -85,8 +92,17 @@ def test_killed_between_commit_and_projection(line: Line, victim: Process) -> No
     restarted(line, head, after)
 
 
-@pytest.mark.covers("B113", "INV-20b", "INV-23", "R06")
-def test_killed_between_projection_and_end(line: Line, victim: Process) -> None:
+@pytest.mark.covers("B113", "INV-20b", "INV-23", "R06", "B42")
+@pytest.mark.parametrize(
+    ("cut_off", "left"),
+    [
+        pytest.param(True, "PENDING", id="nothing of the end took place"),
+        pytest.param(False, "SUCCEEDED", id="the end was on its way"),
+    ],
+)
+def test_killed_between_projection_and_end(
+    line: Line, victim: Process, cut_off: bool, left: str
+) -> None:
     with ExitStack() as stack:
         line.pg.execute(NOT_DUE, [line.land(flop("WHAT", "<WHAT/>"), registered=False)])
         head, after = line.land(stand("7", "1")), line.land(stand("8", "1"))
@@ -96,8 +112,10 @@ def test_killed_between_projection_and_end(line: Line, victim: Process) -> None:
         wait_for_lock(line)
         assert line.end(head)[0] == "PENDING"
         victim.kill()
+        if cut_off:
+            line.pg.execute(END_SESSIONS)
 
-    restarted(line, head, after)
+    restarted(line, head, after, left=left)
 
 
 @pytest.mark.covers("B101", "B102", "R12", "INV-20b")
