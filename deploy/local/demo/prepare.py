@@ -20,7 +20,7 @@ TABLES: Final = Path(__file__).parents[3] / "tests" / "support" / "mailbox.sql"
 CREATE_DATABASE: Final = "CREATE DATABASE msgx"
 # What each service may do to the mailbox ("Who may touch what").
 GRANTS: Final = {
-    "intake": ("SELECT, DELETE, UPDATE (CMINMSGS_DATE_PROCESSED) ON {schema}.CMINMSGS",),
+    "intake": ("SELECT, UPDATE (CMINMSGS_DATE_PROCESSED) ON {schema}.CMINMSGS",),
     "processor": ("SELECT ON {schema}.CMINMSGS",),
     "dispatcher": ("SELECT, INSERT ON {schema}.COUTMSGS",),
     "api": ("SELECT, INSERT ON {schema}.CMINMSGS",),
