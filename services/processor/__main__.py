@@ -2,6 +2,7 @@
 services.processor [serve | verify]`."""
 
 import argparse
+import threading
 from contextlib import ExitStack, closing
 from functools import partial
 
@@ -61,6 +62,7 @@ def serve() -> int:
                 )
             )
         )
+        stop = threading.Event()
         pump = Pump(
             leadership,
             stack.enter_context(closing(Session(settings.database, "processor-ears"))),
@@ -74,12 +76,14 @@ def serve() -> int:
             ),
             projector,
             settings.pipeline,
+            stopping=stop.is_set,
         )
         return run(
             "processor",
             [Loop("pump", pump.step, backoff)],
             settings.control,
             ready=lambda: leadership.leads,
+            on_stop=stop.set,
         )
 
 

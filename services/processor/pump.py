@@ -1,6 +1,7 @@
 """The pump: the head, window by window, strictly in order (INV-3). One step, then the loop may
 stop."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
@@ -32,7 +33,10 @@ class Pump:
         processor: Processor,
         projector: Projector,
         pipeline: Pipeline,
+        *,
+        stopping: Callable[[], bool] = lambda: False,
     ) -> None:
+        self._stopping = stopping
         self._leadership = leadership
         self._ears = ears
         self._fetcher = fetcher
@@ -64,6 +68,8 @@ class Pump:
             return self._listen() if head is None else self._rest(head)
         for fetched in self._window(conn, head.msg_id, term):
             if self._processor.process(conn, fetched, term) is not Progress.FINISHED:
+                break
+            if self._stopping():  # a window of large day plans may outlast the grace
                 break
         return _AT_ONCE
 

@@ -108,6 +108,7 @@ class Worker:
     def __init__(self, given: ProcessorSettings, resources: ExitStack) -> None:
         airport = Airport(zone=given.airport.zone, day_cut=given.airport.day_cut)
         self.airport = airport
+        self.stopping = False
         self.leadership = Leadership(
             given.database, given.leadership, Service.PROCESSOR, by_key=True
         )
@@ -143,6 +144,7 @@ class Worker:
             self.processor,
             self.projector,
             given.pipeline,
+            stopping=lambda: self.stopping,
         )
 
     def step(self) -> timedelta:

@@ -204,3 +204,14 @@ def test_heads_are_taken_in_order_of_their_id_over_many_windows(line: Line) -> N
     versions = [event["state_version"] for event in line.events()]
     assert versions == list(range(1, 42))
     line.agree()
+
+
+@pytest.mark.covers("B104", "B112")
+def test_a_stop_waits_for_one_message_and_not_for_the_window(line: Line) -> None:
+    first, second = line.land(adft(fltr("1"))), line.land(stand("7", "1"))
+    line.worker.stopping = True
+
+    line.worker.step()
+
+    assert line.end(first)[0] == "SUCCEEDED"
+    assert line.end(second)[0] == "PENDING"
