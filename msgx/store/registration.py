@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from msgx.store import listen
 from msgx.store.connect import Connection
-
-CHANNEL: Final = "msgx_registered"
-"""NOTIFY channel: it only shortens the processor's wait."""
 
 _KNOWN: Final = """
     SELECT msg_id, backfill_at IS NOT NULL FROM proc_state WHERE msg_id = ANY(%s)
@@ -27,7 +25,7 @@ _REGISTER: Final = """
         ON CONFLICT (msg_id) DO NOTHING
  RETURNING msg_id, late_after
 """
-_NOTIFY: Final = "NOTIFY msgx_registered"
+_NOTIFY: Final = f"NOTIFY {listen.REGISTERED}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,10 +24,12 @@ class Deposed(RuntimeError):
 
 LOCK_SPACE: Final = 0x6D736778
 """First key of every advisory lock of ours; the second is the service's place, or
-`PIPELINE`."""
+`_PIPELINE`."""
 
-LOCK_PIPELINE: Final = "SELECT pg_advisory_lock(1836279672, 100)"
-UNLOCK_PIPELINE: Final = "SELECT pg_advisory_unlock(1836279672, 100)"
+_PIPELINE: Final = 100
+
+LOCK_PIPELINE: Final = f"SELECT pg_advisory_lock({LOCK_SPACE}, {_PIPELINE})"
+UNLOCK_PIPELINE: Final = f"SELECT pg_advisory_unlock({LOCK_SPACE}, {_PIPELINE})"
 """PIPELINE_LOCK: held from identity to finish by whoever executes the head; also by history
 cleanup."""
 

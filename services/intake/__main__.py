@@ -27,8 +27,10 @@ def main() -> int:
     backoff = partial(
         doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
     )
+    # A stopped instance lets go of its term row, but not while the mailbox may still answer.
+    patience = settings.leadership.timeout + settings.mailbox.timeout
     poller = Poller(
-        session=Session(settings.database, "intake-poller"),
+        session=Session(settings.database, "intake-poller", transaction_timeout=patience),
         mailbox=mailboxes[0],
         term=leadership.require,
         intake=settings.intake,
@@ -40,7 +42,7 @@ def main() -> int:
     ]
     if not settings.mailbox.read_only:  # shadow mode writes nothing (R50)
         backfiller = Backfiller(
-            session=Session(settings.database, "intake-backfill"),
+            session=Session(settings.database, "intake-backfill", transaction_timeout=patience),
             mailbox=mailboxes[1],
             term=leadership.require,
             pipeline=settings.pipeline,
