@@ -9,7 +9,6 @@ from typing import Any, Final
 import psycopg
 from pydantic import SecretStr
 
-from msgx import clock
 from msgx.mailbox.inbox import Mailbox
 from msgx.runtime.session import Session
 from msgx.settings import Database, Intake, Pipeline
@@ -20,7 +19,6 @@ from services.intake.backfill import Backfiller
 from services.intake.poller import Poller
 from tests.support.servers import mysql
 
-PATIENCE_SECONDS: Final = 30.0
 NEVER: Final = timedelta(hours=1)
 AT_ONCE: Final = timedelta(microseconds=1)
 # One full round, as at every start, and no second one within any test.
@@ -32,14 +30,6 @@ _RECORD: Final = """
     VALUES (%(msg_id)s, %(state)s, %(enqueued_at)s, %(finished_at)s, %(finished_at)s,
             %(next_at)s, %(attempts)s, %(abandoned_at)s)
 """
-
-
-def until(condition: Callable[[], bool], what: str) -> None:
-    """Wait for `condition`, looking again and again."""
-    deadline = clock.ticks() + PATIENCE_SECONDS
-    while not condition():
-        assert clock.ticks() < deadline, f"never: {what}"
-        clock.rest(0.02)
 
 
 def lead(pg: "psycopg.Connection[Any]") -> Callable[[], int]:

@@ -23,10 +23,10 @@ from tests.support.intake import (
     move_time,
     owe,
     run,
-    until,
     upstream,
 )
 from tests.support.relay import relayed
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql]
 

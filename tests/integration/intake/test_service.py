@@ -1,5 +1,6 @@
 """Intake as a process, with the rights of its own database role."""
 
+import signal
 from datetime import timedelta
 from typing import Any
 
@@ -8,9 +9,10 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from msgx import clock
-from tests.support.intake import land, land_many, owe, run, until
+from tests.support.intake import land, land_many, owe, run
 from tests.support.process import Process, running
 from tests.support.relay import relayed
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.system]
 
@@ -183,3 +185,33 @@ def test_a_configuration_that_cannot_work_is_refused_in_words(
     assert "MSGX_PIPELINE__OVERDUE_BACKFILL is longer than MSGX_MAILBOX__RETENTION" in said[0]
     assert "MSGX_MAILBOX__URL must look like" in said[1]
     assert "s3cret" not in said[1]
+
+
+@pytest.mark.covers("R13", "R43", "B42")
+def test_an_instance_stopped_in_a_transaction_lets_go_of_its_rows(
+    pg: Pg, adapter: Any, environment: dict[str, str]
+) -> None:
+    short = {"MSGX_LEADERSHIP__TIMEOUT": "PT3S", "MSGX_MAILBOX__TIMEOUT": "PT2S"}
+    stuck = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND application_name = 'msgx-intake-backfill' AND state = 'idle in transaction'"
+    )
+
+    def held() -> bool:
+        return pg.execute(stuck).fetchone() == (1,)
+
+    with running("intake", **environment, **short) as intake:
+        intake.wait_for_health("SERVING")
+        land(adapter, 1)
+        until(lambda: count(pg) == 1, "the row is registered")
+        run(adapter, "LOCK TABLES CMINMSGS WRITE")
+        finish_all(pg)
+        until(held, "the mark is being written")
+        intake.child.send_signal(signal.SIGSTOP)
+        try:
+            assert held()
+            until(lambda: not held(), "PostgreSQL ends its session", seconds=15)
+        finally:
+            run(adapter, "UNLOCK TABLES")
+            intake.child.send_signal(signal.SIGCONT)
+        until(lambda: count(pg, "backfill_at IS NOT NULL") == 1, "the mark is confirmed")
