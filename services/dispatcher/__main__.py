@@ -5,6 +5,7 @@ import threading
 
 from msgx.domain.delivery import Target
 from msgx.domain.failure import Away
+from msgx.runtime.desk import Desk
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
@@ -50,7 +51,8 @@ def serve() -> int:
         Session(settings.database, "dispatcher-retention", by_key=True),
         settings.pipeline.event_retention,
     )
-    admin = Delivery(leadership, Session(settings.database, "dispatcher-admin"))
+    desk = Desk(leadership, Session(settings.database, "dispatcher-admin"))
+    admin = Delivery(desk)
     token = settings.admin.token
     loops = [
         Loop("leadership", leadership.beat),
@@ -71,7 +73,7 @@ def serve() -> int:
         schd.close()
         wake.close()
         retention.close()
-        admin.close()
+        desk.close()
         leadership.lose()
     return status
 

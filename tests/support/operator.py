@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from msgx.rpc.v1 import delivery_pb2 as pb
 from msgx.rpc.v1 import delivery_pb2_grpc
 from msgx.rpc.v1.admin_pb2 import Admin
+from msgx.runtime.desk import Desk
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.loops import Health
 from msgx.runtime.session import Session
@@ -77,8 +78,8 @@ class Operator:
 @contextmanager
 def answering(given: Settings, leadership: Leadership) -> Iterator[int]:
     """Answer calls as the service does; yield the port."""
-    with closing(Delivery(leadership, Session(given.database, "dispatcher-admin"))) as delivery:
-        server = Health(Control(), [delivery.service(SecretStr(TOKEN))])
+    with closing(Desk(leadership, Session(given.database, "dispatcher-admin"))) as desk:
+        server = Health(Control(), [Delivery(desk).service(SecretStr(TOKEN))])
         server.start()
         try:
             yield server.port
