@@ -49,6 +49,7 @@ check: setup-python  ## formatting, lint, types, import contracts, generated pag
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/buf lint proto
 	@set -e; for generator in $(GENERATORS); do echo "$$generator --check"; $(BIN)/python $$generator --check; done
 
 proto: setup-python  ## generate msgx/rpc from proto/

@@ -217,8 +217,10 @@ class Control(Group):
 class Admin(Group):
     """Administrative calls over gRPC."""
 
-    # bearer token of administrative calls; not set: there are none
+    # bearer token that admits every call; without either token there are no such calls
     token: Annotated[Token | None, BeforeValidator(_unless_empty)] = None
+    # bearer token that admits only calls that change nothing
+    read_token: Annotated[Token | None, BeforeValidator(_unless_empty)] = None
 
 
 class Http(Group):

@@ -4,26 +4,18 @@ import logging
 import signal
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-import grpc
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
-from pydantic import SecretStr
-
 from msgx import clock
 from msgx.domain.failure import Away
-from msgx.runtime.admission import Bearer
+from msgx.runtime.address import Address, GrpcService
 from msgx.runtime.leadership import Standby
-from msgx.settings import Control
+from msgx.settings import ProcessSettings
 
 log = logging.getLogger(__name__)
 
-SERVING: Final = health_pb2.HealthCheckResponse.SERVING
-NOT_SERVING: Final = health_pb2.HealthCheckResponse.NOT_SERVING
 REST_AFTER_FAULT: Final = timedelta(seconds=1)
 _READY_CHECK_SECONDS: Final = 0.2
 
@@ -44,65 +36,10 @@ class Loop:
     backoff: Callable[[int], timedelta] = _steady
 
 
-@dataclass(frozen=True, slots=True)
-class GrpcService:
-    """A further service on the control address: its full name, and what adds it to a server.
-
-    Only who knows `token` may call it.
-    """
-
-    name: str
-    add: Callable[[grpc.Server], None]
-    token: SecretStr
-
-
-class Health:
-    """The standard gRPC health service, reflection and further services on the control
-    address."""
-
-    def __init__(self, control: Control, services: Sequence[GrpcService] = ()) -> None:
-        self._servicer = health.HealthServicer()
-        self._server = grpc.server(
-            ThreadPoolExecutor(max_workers=8, thread_name_prefix="grpc"),
-            interceptors=[Bearer(one.name, one.token) for one in services],
-        )
-        for one in services:
-            one.add(self._server)
-        health_pb2_grpc.add_HealthServicer_to_server(  # type: ignore[no-untyped-call]
-            self._servicer, self._server
-        )
-        reflection.enable_server_reflection(
-            (
-                *(one.name for one in services),
-                health_pb2.DESCRIPTOR.services_by_name["Health"].full_name,
-                reflection.SERVICE_NAME,
-            ),
-            self._server,
-        )
-        self.port = self._server.add_insecure_port(control.bind)
-
-    def start(self) -> None:
-        """Answer from now on; nothing serves yet."""
-        self.tell("", serving=False)
-        self._server.start()
-
-    def tell(self, name: str, *, serving: bool) -> None:
-        """Say whether `name` serves: a loop, or "" for the whole service."""
-        self._servicer.set(name, SERVING if serving else NOT_SERVING)
-
-    def retire(self) -> None:
-        """Say NOT_SERVING for everything, for good (B104)."""
-        self._servicer.enter_graceful_shutdown()
-
-    def stop(self) -> None:
-        """End the server; an open Watch does not delay it (B105)."""
-        self._server.stop(grace=0.5).wait(timeout=2)
-
-
 def run(
     service: str,
     loops: Sequence[Loop],
-    control: Control,
+    settings: ProcessSettings,
     *,
     ready: Callable[[], bool],
     on_stop: Callable[[], None] = lambda: None,
@@ -115,7 +52,7 @@ def run(
     `grace`."""
     stop = threading.Event()
     _on_signals(stop)
-    status = Health(control, services)
+    status = Address(settings.control, settings.admin, services)
     status.start()
     threads = [
         threading.Thread(target=_drive, args=(loop, stop, status), name=loop.name, daemon=True)
@@ -130,7 +67,7 @@ def run(
 
     status.retire()
     on_stop()
-    deadline = clock.ticks() + control.grace.total_seconds()
+    deadline = clock.ticks() + settings.control.grace.total_seconds()
     for thread in threads:
         thread.join(max(0.0, deadline - clock.ticks()))
     status.stop()
@@ -149,7 +86,7 @@ def _on_signals(stop: threading.Event) -> None:
         signal.signal(signum, end)
 
 
-def _drive(loop: Loop, stop: threading.Event, status: Health) -> None:
+def _drive(loop: Loop, stop: threading.Event, status: Address) -> None:
     """Step `loop` until `stop`. Faults belong to the step; here they only cost a rest."""
     told = ""
     faults = 0

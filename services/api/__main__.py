@@ -36,7 +36,7 @@ def main() -> int:
         return run(
             "api",
             [Loop("http", server.check)],
-            settings.control,
+            settings,
             ready=lambda: server.serving,
             on_stop=server.stop,
         )

@@ -53,7 +53,6 @@ def serve() -> int:
     )
     desk = Desk(leadership, Session(settings.database, "dispatcher-admin"))
     admin = Delivery(desk)
-    token = settings.admin.token
     loops = [
         Loop("leadership", leadership.beat),
         Loop("msg", msg.step),
@@ -63,10 +62,10 @@ def serve() -> int:
     status = run(
         "dispatcher",
         loops,
-        settings.control,
+        settings,
         ready=lambda: leadership.leads and msg.flows and schd.flows,
         on_stop=stop.set,
-        services=[] if token is None else [admin.service(token)],
+        services=[admin.service()],
     )
     if status == 0:  # else a loop still uses them
         msg.close()

@@ -6,13 +6,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import grpc
-from pydantic import SecretStr
 
 from msgx.domain.delivery import Target
 from msgx.rpc.v1 import delivery_pb2 as pb
 from msgx.rpc.v1 import delivery_pb2_grpc
+from msgx.runtime.address import GrpcService
 from msgx.runtime.desk import Desk, Refusal, act_of, page_of, stamp, word_of
-from msgx.runtime.loops import GrpcService
 from msgx.store import admin_audit, dead_event, service_control
 from msgx.store.admin_audit import Act
 from msgx.store.connect import Connection
@@ -36,19 +35,19 @@ _CAUSES: Final[Mapping[str, pb.HoldCause]] = MappingProxyType(
 )
 
 
-class Delivery(delivery_pb2_grpc.DeliveryServicer):
+class Delivery(delivery_pb2_grpc.DeliveryServiceServicer):
     """The gRPC service."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
 
-    def service(self, token: SecretStr) -> GrpcService:
+    def service(self) -> GrpcService:
         """Return this as a service of the control address."""
-        name = pb.DESCRIPTOR.services_by_name["Delivery"].full_name
-        return GrpcService(name, self._add, token)
+        descriptor = pb.DESCRIPTOR.services_by_name["DeliveryService"]
+        return GrpcService(descriptor, self._add, reads=frozenset({"ListDead", "ListHeld"}))
 
     def _add(self, server: grpc.Server) -> None:
-        delivery_pb2_grpc.add_DeliveryServicer_to_server(self, server)  # type: ignore[no-untyped-call]
+        delivery_pb2_grpc.add_DeliveryServiceServicer_to_server(self, server)  # type: ignore[no-untyped-call]
 
     def ListDead(
         self, request: pb.ListDeadRequest, context: grpc.ServicerContext

@@ -48,7 +48,7 @@ def main() -> int:
             pipeline=settings.pipeline,
         )
         loops.append(Loop("backfill", backfiller.step, backoff))
-    return run("intake", loops, settings.control, ready=lambda: leadership.leads)
+    return run("intake", loops, settings, ready=lambda: leadership.leads)
 
 
 if __name__ == "__main__":

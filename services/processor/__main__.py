@@ -81,7 +81,7 @@ def serve() -> int:
         return run(
             "processor",
             [Loop("pump", pump.step, backoff)],
-            settings.control,
+            settings,
             ready=lambda: leadership.leads,
             on_stop=stop.set,
         )

@@ -10,10 +10,11 @@ from pydantic import SecretStr
 from msgx.rpc.v1 import delivery_pb2 as pb
 from msgx.rpc.v1 import delivery_pb2_grpc
 from msgx.rpc.v1.admin_pb2 import Admin
+from msgx.runtime.address import Address
 from msgx.runtime.desk import Desk
 from msgx.runtime.leadership import Leadership
-from msgx.runtime.loops import Health
 from msgx.runtime.session import Session
+from msgx.settings import Admin as AdminSettings
 from msgx.settings import Control
 from services.dispatcher.admin import Delivery
 from services.dispatcher.settings import Settings
@@ -30,7 +31,7 @@ class Operator:
 
     def __init__(self, port: int, authorization: str | None = f"Bearer {TOKEN}") -> None:
         self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
-        self._stub: Any = delivery_pb2_grpc.DeliveryStub(self._channel)  # type: ignore[no-untyped-call]
+        self._stub: Any = delivery_pb2_grpc.DeliveryServiceStub(self._channel)  # type: ignore[no-untyped-call]
         self._metadata = [] if authorization is None else [("authorization", authorization)]
 
     def call(self, name: str, request: Any) -> Any:
@@ -79,7 +80,8 @@ class Operator:
 def answering(given: Settings, leadership: Leadership) -> Iterator[int]:
     """Answer calls as the service does; yield the port."""
     with closing(Desk(leadership, Session(given.database, "dispatcher-admin"))) as desk:
-        server = Health(Control(), [Delivery(desk).service(SecretStr(TOKEN))])
+        admin = AdminSettings(token=SecretStr(TOKEN))
+        server = Address(Control(), admin, [Delivery(desk).service()])
         server.start()
         try:
             yield server.port

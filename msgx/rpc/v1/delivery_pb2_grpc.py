@@ -25,9 +25,10 @@ if _version_not_supported:
     )
 
 
-class DeliveryStub:
-    """Delivery shows what does not leave, and lets an operator decide about it. Every call needs the metadata
-    "authorization: Bearer <msgx.admin.token>". Calls that change something need the leading instance.
+class DeliveryServiceStub:
+    """DeliveryService shows what does not leave, and lets an operator decide about it. Every call needs the metadata
+    "authorization: Bearer <msgx.admin.token>"; for ListDead and ListHeld msgx.admin.read-token is enough. Calls that change
+    something need the leading instance.
     """
 
     def __init__(self, channel):
@@ -37,40 +38,41 @@ class DeliveryStub:
             channel: A grpc.Channel.
         """
         self.ListDead = channel.unary_unary(
-                '/msgx.v1.Delivery/ListDead',
+                '/msgx.v1.DeliveryService/ListDead',
                 request_serializer=msgx_dot_v1_dot_delivery__pb2.ListDeadRequest.SerializeToString,
                 response_deserializer=msgx_dot_v1_dot_delivery__pb2.ListDeadResponse.FromString,
                 _registered_method=True)
         self.ListHeld = channel.unary_unary(
-                '/msgx.v1.Delivery/ListHeld',
+                '/msgx.v1.DeliveryService/ListHeld',
                 request_serializer=msgx_dot_v1_dot_delivery__pb2.ListHeldRequest.SerializeToString,
                 response_deserializer=msgx_dot_v1_dot_delivery__pb2.ListHeldResponse.FromString,
                 _registered_method=True)
         self.Requeue = channel.unary_unary(
-                '/msgx.v1.Delivery/Requeue',
+                '/msgx.v1.DeliveryService/Requeue',
                 request_serializer=msgx_dot_v1_dot_delivery__pb2.RequeueRequest.SerializeToString,
                 response_deserializer=msgx_dot_v1_dot_delivery__pb2.RequeueResponse.FromString,
                 _registered_method=True)
         self.Discard = channel.unary_unary(
-                '/msgx.v1.Delivery/Discard',
+                '/msgx.v1.DeliveryService/Discard',
                 request_serializer=msgx_dot_v1_dot_delivery__pb2.DiscardRequest.SerializeToString,
                 response_deserializer=msgx_dot_v1_dot_delivery__pb2.DiscardResponse.FromString,
                 _registered_method=True)
         self.Pause = channel.unary_unary(
-                '/msgx.v1.Delivery/Pause',
+                '/msgx.v1.DeliveryService/Pause',
                 request_serializer=msgx_dot_v1_dot_delivery__pb2.PauseRequest.SerializeToString,
                 response_deserializer=msgx_dot_v1_dot_delivery__pb2.PauseResponse.FromString,
                 _registered_method=True)
         self.Resume = channel.unary_unary(
-                '/msgx.v1.Delivery/Resume',
+                '/msgx.v1.DeliveryService/Resume',
                 request_serializer=msgx_dot_v1_dot_delivery__pb2.ResumeRequest.SerializeToString,
                 response_deserializer=msgx_dot_v1_dot_delivery__pb2.ResumeResponse.FromString,
                 _registered_method=True)
 
 
-class DeliveryServicer:
-    """Delivery shows what does not leave, and lets an operator decide about it. Every call needs the metadata
-    "authorization: Bearer <msgx.admin.token>". Calls that change something need the leading instance.
+class DeliveryServiceServicer:
+    """DeliveryService shows what does not leave, and lets an operator decide about it. Every call needs the metadata
+    "authorization: Bearer <msgx.admin.token>"; for ListDead and ListHeld msgx.admin.read-token is enough. Calls that change
+    something need the leading instance.
     """
 
     def ListDead(self, request, context):
@@ -116,7 +118,7 @@ class DeliveryServicer:
         raise NotImplementedError('Method not implemented!')
 
 
-def add_DeliveryServicer_to_server(servicer, server):
+def add_DeliveryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
             'ListDead': grpc.unary_unary_rpc_method_handler(
                     servicer.ListDead,
@@ -150,15 +152,16 @@ def add_DeliveryServicer_to_server(servicer, server):
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
-            'msgx.v1.Delivery', rpc_method_handlers)
+            'msgx.v1.DeliveryService', rpc_method_handlers)
     server.add_generic_rpc_handlers((generic_handler,))
-    server.add_registered_method_handlers('msgx.v1.Delivery', rpc_method_handlers)
+    server.add_registered_method_handlers('msgx.v1.DeliveryService', rpc_method_handlers)
 
 
  # This class is part of an EXPERIMENTAL API.
-class Delivery:
-    """Delivery shows what does not leave, and lets an operator decide about it. Every call needs the metadata
-    "authorization: Bearer <msgx.admin.token>". Calls that change something need the leading instance.
+class DeliveryService:
+    """DeliveryService shows what does not leave, and lets an operator decide about it. Every call needs the metadata
+    "authorization: Bearer <msgx.admin.token>"; for ListDead and ListHeld msgx.admin.read-token is enough. Calls that change
+    something need the leading instance.
     """
 
     @staticmethod
@@ -175,7 +178,7 @@ class Delivery:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/msgx.v1.Delivery/ListDead',
+            '/msgx.v1.DeliveryService/ListDead',
             msgx_dot_v1_dot_delivery__pb2.ListDeadRequest.SerializeToString,
             msgx_dot_v1_dot_delivery__pb2.ListDeadResponse.FromString,
             options,
@@ -202,7 +205,7 @@ class Delivery:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/msgx.v1.Delivery/ListHeld',
+            '/msgx.v1.DeliveryService/ListHeld',
             msgx_dot_v1_dot_delivery__pb2.ListHeldRequest.SerializeToString,
             msgx_dot_v1_dot_delivery__pb2.ListHeldResponse.FromString,
             options,
@@ -229,7 +232,7 @@ class Delivery:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/msgx.v1.Delivery/Requeue',
+            '/msgx.v1.DeliveryService/Requeue',
             msgx_dot_v1_dot_delivery__pb2.RequeueRequest.SerializeToString,
             msgx_dot_v1_dot_delivery__pb2.RequeueResponse.FromString,
             options,
@@ -256,7 +259,7 @@ class Delivery:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/msgx.v1.Delivery/Discard',
+            '/msgx.v1.DeliveryService/Discard',
             msgx_dot_v1_dot_delivery__pb2.DiscardRequest.SerializeToString,
             msgx_dot_v1_dot_delivery__pb2.DiscardResponse.FromString,
             options,
@@ -283,7 +286,7 @@ class Delivery:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/msgx.v1.Delivery/Pause',
+            '/msgx.v1.DeliveryService/Pause',
             msgx_dot_v1_dot_delivery__pb2.PauseRequest.SerializeToString,
             msgx_dot_v1_dot_delivery__pb2.PauseResponse.FromString,
             options,
@@ -310,7 +313,7 @@ class Delivery:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/msgx.v1.Delivery/Resume',
+            '/msgx.v1.DeliveryService/Resume',
             msgx_dot_v1_dot_delivery__pb2.ResumeRequest.SerializeToString,
             msgx_dot_v1_dot_delivery__pb2.ResumeResponse.FromString,
             options,

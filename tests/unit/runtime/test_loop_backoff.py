@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 
 from msgx.domain.failure import Away
-from msgx.runtime.loops import Health, Loop, _drive
-from msgx.settings import Control
+from msgx.runtime.address import Address
+from msgx.runtime.loops import Loop, _drive
+from msgx.settings import Admin, Control
 
 
 @pytest.mark.covers("B12")
@@ -29,6 +30,6 @@ def test_faults_in_a_row_rest_by_the_backoff_of_their_number(fault: Exception) -
         told.append(number)
         return timedelta()
 
-    _drive(Loop("any", step, backoff), stop, Health(Control()))
+    _drive(Loop("any", step, backoff), stop, Address(Control(), Admin()))
 
     assert told == [1, 2, 1, 2, 3]

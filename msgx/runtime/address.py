@@ -1,0 +1,92 @@
+"""The control address: health, reflection and the gRPC services of operators."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final
+
+import grpc
+from google.protobuf.descriptor import ServiceDescriptor
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from msgx.runtime.admission import Admission
+from msgx.settings import Admin, Control
+
+SERVING: Final = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING: Final = health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+@dataclass(frozen=True, slots=True)
+class GrpcService:
+    """A service of operators: what it is, what adds it to a server, and which of its methods
+    the read-only token may call."""
+
+    descriptor: ServiceDescriptor
+    add: Callable[[grpc.Server], None]
+    reads: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Refuse a method that there is not.
+
+        Raises:
+            ValueError: which one.
+        """
+        if unknown := self.reads - set(self.descriptor.methods_by_name):
+            raise ValueError(f"{self.name} has no {', '.join(sorted(unknown))}")
+
+    @property
+    def name(self) -> str:
+        """Return the full name."""
+        return str(self.descriptor.full_name)
+
+    @property
+    def methods(self) -> dict[str, bool]:
+        """Return the path of every method, and whether it only reads."""
+        return {
+            f"/{self.name}/{method}": method in self.reads
+            for method in self.descriptor.methods_by_name
+        }
+
+
+class Address:
+    """The standard gRPC health service, reflection, and `services` for whom `admin` admits:
+    without a token there are none."""
+
+    def __init__(
+        self, control: Control, admin: Admin, services: Sequence[GrpcService] = ()
+    ) -> None:
+        offered = () if admin.token is None and admin.read_token is None else tuple(services)
+        methods = {path: reads for one in offered for path, reads in one.methods.items()}
+        self._health = health.HealthServicer()
+        self._server = grpc.server(
+            ThreadPoolExecutor(max_workers=8, thread_name_prefix="grpc"),
+            interceptors=[Admission(admin, methods)],
+        )
+        for one in offered:
+            one.add(self._server)
+        health_pb2_grpc.add_HealthServicer_to_server(  # type: ignore[no-untyped-call]
+            self._health, self._server
+        )
+        own: list[Any] = [health_pb2.DESCRIPTOR.services_by_name["Health"].full_name]
+        reflection.enable_server_reflection(
+            (*(one.name for one in offered), *own, reflection.SERVICE_NAME), self._server
+        )
+        self.port = self._server.add_insecure_port(control.bind)
+
+    def start(self) -> None:
+        """Answer from now on; nothing serves yet."""
+        self.tell("", serving=False)
+        self._server.start()
+
+    def tell(self, name: str, *, serving: bool) -> None:
+        """Say whether `name` serves: a loop, or "" for the whole service."""
+        self._health.set(name, SERVING if serving else NOT_SERVING)
+
+    def retire(self) -> None:
+        """Say NOT_SERVING for everything, for good (B104)."""
+        self._health.enter_graceful_shutdown()
+
+    def stop(self) -> None:
+        """End the server; an open Watch does not delay it (B105)."""
+        self._server.stop(grace=0.5).wait(timeout=2)
