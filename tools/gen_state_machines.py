@@ -95,9 +95,16 @@ def _mark() -> str:
         [name, meaning, _becomes(one, late=False), _becomes(one, late=True)]
         for name, meaning, one in cases
     ]
-    text = (
-        "## The owed mark\n\nA terminal message owes its mark, has it, or gave it up (INV-8)."
-        " What one attempt brings, and what follows; R is `msgx.pipeline.overdue-backfill`:\n\n"
+    text = _cycle(
+        "The owed mark",
+        "The backfill columns of `proc_state`, moved by intake; finish and replay are the"
+        " processor's. A terminal message owes its mark, has it, or gave it up (INV-8).",
+        marking.TRANSITIONS,
+        (marking.MarkState, marking.MarkTrigger),
+        start=marking.MarkState.OPEN,
+    )
+    text += (
+        "What one attempt brings, and what follows; R is `msgx.pipeline.overdue-backfill`:\n\n"
     )
     text += table(["attempt", "meaning", "before R has passed", "after"], rows)
     text += "\nGiving up is not a confirmation; the reason is kept:\n\n"

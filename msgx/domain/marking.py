@@ -1,9 +1,47 @@
-"""The owed mark: what is owed, what one attempt to write it can bring, why it is given up.
+"""The owed mark: its life cycle, what one attempt to write it can bring, why it is given up.
 Vocabulary of intake and the mailbox (design 6)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+
+class MarkState(StrEnum):
+    """How things stand with the mark of a registered message."""
+
+    OPEN = "OPEN"  # the message is not finished
+    OWED = "OWED"  # tried until it stands or is given up
+    CONFIRMED = "CONFIRMED"  # we saw it in the mailbox, and it stays there (INV-7)
+    ABANDONED = "ABANDONED"  # not tried by itself any more; no confirmation
+
+
+class MarkTrigger(StrEnum):
+    """What moves a mark."""
+
+    FINISH = "finish"  # the message got its terminal state (INV-8)
+    SETTLE = "settle"  # an attempt found or wrote it
+    POSTPONE = "postpone"  # an attempt failed
+    ABANDON = "abandon"  # its row is gone, or R has passed
+    REOPEN = "reopen"  # an operator has it tried again; R begins anew (R44, R55)
+    REPLAY = "replay"  # an operator puts the message back (R44)
+
+
+TRANSITIONS: Final[Mapping[tuple[MarkState, MarkTrigger], MarkState]] = MappingProxyType(
+    {
+        (MarkState.OPEN, MarkTrigger.FINISH): MarkState.OWED,
+        (MarkState.OWED, MarkTrigger.SETTLE): MarkState.CONFIRMED,
+        (MarkState.OWED, MarkTrigger.POSTPONE): MarkState.OWED,
+        (MarkState.OWED, MarkTrigger.ABANDON): MarkState.ABANDONED,
+        (MarkState.ABANDONED, MarkTrigger.REOPEN): MarkState.OWED,
+        (MarkState.OWED, MarkTrigger.REPLAY): MarkState.OPEN,
+        (MarkState.ABANDONED, MarkTrigger.REPLAY): MarkState.OPEN,
+        (MarkState.CONFIRMED, MarkTrigger.REPLAY): MarkState.CONFIRMED,
+        (MarkState.CONFIRMED, MarkTrigger.FINISH): MarkState.CONFIRMED,
+    }
+)
 
 
 class Marking(StrEnum):

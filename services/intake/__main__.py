@@ -4,12 +4,14 @@ from functools import partial
 
 from msgx.domain.backoff import doubling
 from msgx.mailbox.inbox import Mailbox
+from msgx.runtime.desk import Desk
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
 from msgx.runtime.session import Session
 from msgx.settings import load
 from msgx.store.service_term import Service
+from services.intake.admin import Marks
 from services.intake.backfill import Backfiller
 from services.intake.poller import Poller
 from services.intake.settings import IntakeSettings
@@ -48,7 +50,14 @@ def main() -> int:
             pipeline=settings.pipeline,
         )
         loops.append(Loop("backfill", backfiller.step, backoff))
-    return run("intake", loops, settings, ready=lambda: leadership.leads)
+    marks = Marks(Desk(leadership, Session(settings.database, "intake-admin")))
+    return run(
+        "intake",
+        loops,
+        settings,
+        ready=lambda: leadership.leads,
+        services=[marks.service()],
+    )
 
 
 if __name__ == "__main__":

@@ -6,19 +6,30 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+import grpc
 import psycopg
 from pydantic import SecretStr
 
 from msgx.mailbox.inbox import Mailbox
+from msgx.rpc.v1 import mailbox_pb2 as pb
+from msgx.rpc.v1 import mailbox_pb2_grpc
+from msgx.rpc.v1.admin_pb2 import Admin
+from msgx.runtime.address import Address
+from msgx.runtime.desk import Desk
+from msgx.runtime.leadership import Leadership
 from msgx.runtime.session import Session
-from msgx.settings import Database, Intake, Pipeline
+from msgx.settings import Admin as AdminSettings
+from msgx.settings import Control, Database, Intake, Pipeline
 from msgx.settings import Mailbox as MailboxSettings
 from msgx.store import service_term
 from msgx.store.service_term import Service
+from services.intake.admin import Marks
 from services.intake.backfill import Backfiller
 from services.intake.poller import Poller
 from tests.support.servers import mysql
 
+TOKEN: Final = "a-token-for-tests-only"
+WHO: Final = Admin(operator="ops", reason="a test")
 NEVER: Final = timedelta(hours=1)
 AT_ONCE: Final = timedelta(microseconds=1)
 # One full round, as at every start, and no second one within any test.
@@ -170,3 +181,40 @@ def move_time(pg: "psycopg.Connection[Any]", by: timedelta) -> None:
         "CREATE OR REPLACE FUNCTION msgx_now() RETURNS timestamptz LANGUAGE sql STABLE"
         f" PARALLEL SAFE AS 'SELECT now() + interval ''{by.total_seconds()} seconds'''"
     )
+
+
+class Marking:
+    """An operator of marks."""
+
+    def __init__(self, port: int) -> None:
+        self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        self._stub: Any = mailbox_pb2_grpc.MailboxServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    def call(self, name: str, request: Any) -> Any:
+        """Make a call."""
+        told = [("authorization", f"Bearer {TOKEN}")]
+        return getattr(self._stub, name)(
+            request, metadata=told, timeout=20, wait_for_ready=True
+        )
+
+    def reopen(self, **fields: Any) -> Any:
+        """Reopen marks, as `WHO`."""
+        return self.call("ReopenAbandoned", pb.ReopenAbandonedRequest(admin=WHO, **fields))
+
+    def close(self) -> None:
+        """Close the channel."""
+        self._channel.close()
+
+
+@contextmanager
+def answering(dsn: str, leadership: Leadership) -> Iterator[int]:
+    """Answer calls as intake does; yield the port."""
+    session = Session(Database(dsn=SecretStr(dsn)), "intake-admin")
+    with closing(Desk(leadership, session)) as desk:
+        admin = AdminSettings(token=SecretStr(TOKEN))
+        server = Address(Control(), admin, [Marks(desk).service()])
+        server.start()
+        try:
+            yield server.port
+        finally:
+            server.stop()
