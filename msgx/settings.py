@@ -22,6 +22,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from msgx.domain.flop import DEFAULT_GROUPS, FlopGroup
+from msgx.domain.refdata import Reading
 
 PREFIX: Final = "MSGX_"
 FOREIGN: Final = ("MSGX_TEST_", "MSGX_LOCAL_", "MSGX_MIGRATE__")
@@ -50,6 +51,8 @@ def _unless_empty(given: Any) -> Any:
 Token = Annotated[SecretStr, Field(min_length=16)]
 Zone = Annotated[ZoneInfo, BeforeValidator(_zone)]
 Ladder = Annotated[tuple[Positive, ...], NoDecode, BeforeValidator(_words)]
+Codes = Annotated[frozenset[str], NoDecode, BeforeValidator(_words)]
+Tag = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9]{0,15}$")]
 Groups = Annotated[frozenset[FlopGroup], NoDecode, BeforeValidator(_words)]
 
 
@@ -147,6 +150,26 @@ class Flop(Group):
     """Which groups of FLOP subtypes are processed (R21)."""
 
     groups: Groups = DEFAULT_GROUPS  # the subtypes of other groups are SKIPPED(unsupported)
+
+
+class Reference(Group):
+    """What the interface leaves open about reference data (R54)."""
+
+    begin_tag: Tag = "BGTM"  # of RSTA: the time at which its state begins
+    end_tag: Tag = "EDTM"  # of RSTA: the time at which a resource is available again
+    # codes of ORGN's OCAT to keep (passenger, maintenance, ramp handlers); none: all of them
+    ocat: Codes = frozenset()
+
+    @model_validator(mode="after")
+    def _every_tag_is_another(self) -> Self:
+        if len({self.begin_tag, self.end_tag, "RTYP", "RSID", "STAT"}) != 5:
+            raise ValueError("begin-tag and end-tag need names of their own")
+        return self
+
+    @property
+    def reading(self) -> Reading:
+        """Return what the decoder takes."""
+        return Reading(begin_tag=self.begin_tag, end_tag=self.end_tag, ocat=self.ocat)
 
 
 class Schd(Group):
@@ -269,6 +292,7 @@ class AllSettings(ServiceSettings):
     pipeline: Pipeline = Pipeline()
     dead: Dead = Dead()
     flop: Flop = Flop()
+    reference: Reference = Reference()
     schd: Schd = Schd()
     dispatch: Dispatch = Dispatch()
     kafka: Kafka

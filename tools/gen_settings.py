@@ -118,6 +118,9 @@ def _variable(name: str, field: FieldInfo, meaning: str) -> Variable:
     return Variable(name=name, form=_form(field), default=default, meaning=meaning)
 
 
+_SET = "texts, separated by commas"
+
+
 def _form(field: FieldInfo) -> str:
     """Return how a value is written, by the annotation."""
     kind = _plain(field.annotation)
@@ -126,7 +129,8 @@ def _form(field: FieldInfo) -> str:
     if get_origin(kind) is tuple:
         return "durations, ISO 8601, separated by commas"
     if get_origin(kind) is frozenset:
-        return "any of, separated by commas: " + ", ".join(get_args(kind)[0])
+        (of,) = get_args(kind)
+        return _SET if of is str else f"any of, separated by commas: {', '.join(of)}"
     if isinstance(kind, type) and issubclass(kind, ZoneInfo):
         return "time zone"
     return {

@@ -12,12 +12,14 @@ from lxml import etree
 from msgx.codec.digest import body_digest
 from msgx.codec.payload import PayloadReader
 from msgx.codec.position import BLANKS
+from msgx.codec.reference import ReferenceReader, kind_of
 from msgx.codec.unmapped import Tally
 from msgx.codec.values import head_time
 from msgx.codec.wellformed import parse
 from msgx.domain.failure import ErrorClass, Fault, clean
 from msgx.domain.flop import FlopGroup
-from msgx.domain.message import Message, Meta
+from msgx.domain.message import Message, Meta, Payload
+from msgx.domain.refdata import Reading
 
 _CODE: Final = re.compile(r"[^\s|\x00-\x1f\x7f]{1,64}")
 """A part of the identity: bounded, and without the '|' that joins the parts to a key."""
@@ -34,6 +36,7 @@ class Decoder:
     zone: tzinfo  # the airport's
     groups: frozenset[FlopGroup]
     max_bytes: int
+    reference: Reading | None = None  # how to read reference data; None: it is handed off (R16)
 
     def decode(self, text: str, *, year: int) -> Message:
         """Return what `text` says; two-digit years are near `year`, the present one (R25).
@@ -58,9 +61,20 @@ class Decoder:
         tally = Tally()
         meta = self._meta(root, tally)
         digest = body_digest(root)
-        reader = PayloadReader(zone=self.zone, year=year, groups=self.groups, tally=tally)
-        payload = reader.read(root, meta)
+        payload = self._payload(root, meta, year, tally)
         return Message(meta=meta, body_digest=digest, payload=payload, unmapped=tally.result())
+
+    def _payload(self, root: etree._Element, meta: Meta, year: int, tally: Tally) -> Payload:
+        kind = kind_of(meta)
+        if kind is None:
+            flights = PayloadReader(zone=self.zone, year=year, groups=self.groups, tally=tally)
+            return flights.read(root, meta)
+        if self.reference is None:
+            return kind
+        records = ReferenceReader(
+            kind=kind, zone=self.zone, year=year, reading=self.reference, tally=tally
+        )
+        return records.read(root)
 
     def _meta(self, root: etree._Element, tally: Tally) -> Meta:
         heads = list(root.iterchildren("META"))

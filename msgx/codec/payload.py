@@ -5,10 +5,11 @@ from datetime import tzinfo
 
 from lxml import etree
 
+from msgx.codec.elements import Refusal, count_attributes, scalar
 from msgx.codec.plan import Plan, named_only, whole_record
-from msgx.codec.records import RecordReader, Refusal, shown
+from msgx.codec.records import RecordReader
+from msgx.codec.recs import agreed
 from msgx.codec.unmapped import Tally
-from msgx.codec.values import BadValue, count
 from msgx.domain.failure import ErrorClass, clean
 from msgx.domain.flop import RULE, FlopGroup, FlopRule, Side
 from msgx.domain.message import (
@@ -57,8 +58,8 @@ class PayloadReader:
         if len(bodies) > 1:
             raise Refusal(f"SCHD stands {len(bodies)} times")
         reader = self._reader(whole_record(self.zone, self.year))
-        reader.attributes(bodies[0])
-        declared, elements = self._package(bodies[0], reader)
+        count_attributes(bodies[0], self.tally)
+        declared, elements = self._package(bodies[0])
         records = tuple(
             _record(reader, element, number, len(elements))
             for number, element in enumerate(elements, start=1)
@@ -68,9 +69,7 @@ class PayloadReader:
             return Adft(records)
         return Schedule(kind=ScheduleKind(styp), declared=declared, records=records)
 
-    def _package(
-        self, body: etree._Element, reader: RecordReader
-    ) -> tuple[int, list[etree._Element]]:
+    def _package(self, body: etree._Element) -> tuple[int, list[etree._Element]]:
         """Return RECS and the FLTR elements, which must agree (B99)."""
         counts: list[str] = []
         elements: list[etree._Element] = []
@@ -78,19 +77,10 @@ class PayloadReader:
             if child.tag == "FLTR":
                 elements.append(child)
             elif child.tag == "RECS":
-                counts.append(reader.text(child))
+                counts.append(scalar(child, self.tally))
             else:
                 self.tally.add(child.tag, child.text)
-        have = f"the package has {len(elements)} FLTR"
-        if len(counts) != 1 or not counts[0]:
-            raise Refusal(f"RECS is {'missing' if len(counts) < 2 else 'there twice'}; {have}")
-        try:
-            declared = count(counts[0])
-        except BadValue as bad:
-            raise Refusal(f"RECS {shown(counts[0])} {bad}; {have}") from None
-        if declared != len(elements):
-            raise Refusal(f"RECS says {declared}, {have}")
-        return declared, elements
+        return agreed(counts, len(elements), "FLTR"), elements
 
     def _flop(self, root: etree._Element, rule: FlopRule) -> Payload:
         bodies = self._bodies(root, "FLOP")

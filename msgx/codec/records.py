@@ -1,29 +1,15 @@
 """One record, FLTR or FLOP, to what it tells: absent, empty or a value (INV-14b, C-6)."""
 
 from dataclasses import dataclass
-from typing import Final, cast
 
 from lxml import etree
 
+from msgx.codec.elements import Refusal, attributes, count_attributes, own_text, part_of, scalar
 from msgx.codec.plan import TEXT, Plan, Shape
 from msgx.codec.position import BLANKS
 from msgx.codec.unmapped import Tally
-from msgx.codec.values import BadValue, Read, key
-from msgx.domain.failure import clean
+from msgx.codec.values import key
 from msgx.domain.message import Element, Occurrence, Part, Record, Value
-
-_SHOWN: Final = 40
-_FOREIGN: Final = "{http://www.w3.org/2001/XMLSchema-instance}"
-
-
-class Refusal(Exception):
-    """A value, a count or a limit breaks the interface: PROTOCOL. The message names the tag."""
-
-
-def shown(text: str) -> str:
-    """Return a value fit for an error text: cleaned, cut, in quotes."""
-    cut = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-    return f"'{clean(cut)}'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +28,10 @@ class RecordReader:
         found = list(element.iterchildren("FLID"))
         if len(found) != 1:
             raise Refusal("FLID is missing" if not found else "FLID stands twice")
-        text = self.text(found[0])
+        text = scalar(found[0], self.tally)
         if not text:
             raise Refusal("FLID is empty")
-        return str(_read(key, "FLID", text))
+        return str(part_of(key, "FLID", text))
 
     def record(self, element: etree._Element, flid: str) -> Record:
         """Return what a record tells about its flight.
@@ -57,12 +43,12 @@ class RecordReader:
         told: dict[str, Value | None] = {}
         groups: dict[str, list[etree._Element]] = {}
         occurrences: list[Occurrence] = []
-        self.attributes(element)
+        count_attributes(element, self.tally)
         for child in element:
             tag = child.tag
             if (read := plan.scalars.get(tag)) is not None:
-                text = self.text(child)
-                _set(told, tag, _read(read, tag, text) if text else None)
+                text = scalar(child, self.tally)
+                _set(told, tag, part_of(read, tag, text) if text else None)
             elif tag in plan.collections:
                 groups.setdefault(tag, []).append(child)
             elif (mark := plan.marks.get(tag)) is not None:
@@ -74,29 +60,6 @@ class RecordReader:
         for tag, found in groups.items():
             told[tag] = self._collection(found, plan.collections[tag])
         return Record(flid=flid, told=told, occurrences=tuple(occurrences))
-
-    def text(self, element: etree._Element) -> str:
-        """Return the trimmed text of a scalar; what else it holds is counted.
-
-        Raises:
-            Refusal: it holds elements and no text, which is not the same as being empty.
-        """
-        if not len(element) and not element.keys():  # nearly always
-            text = element.text
-            return text.strip(BLANKS) if text else ""
-        self.attributes(element)
-        for child in element:
-            self.tally.add(f"{element.tag}/{child.tag}", child.text)
-        own = _own_text(element)
-        if len(element) and not own:
-            raise Refusal(f"{element.tag} holds elements where a value is expected")
-        return own
-
-    def attributes(self, element: etree._Element) -> None:
-        """Count the attributes of an element that has none."""
-        for name, value in _attributes(element):
-            if not name.startswith(_FOREIGN):
-                self.tally.add(f"{element.tag}@{name}", value)
 
     def _mark(self, element: etree._Element, shape: Shape) -> Element | None:
         parts = self._parts(element, shape)
@@ -114,12 +77,12 @@ class RecordReader:
 
     def _parts(self, element: etree._Element, shape: Shape) -> dict[str, Part]:
         parts: dict[str, Part | None] = {}
-        for name, value in _attributes(element):
+        for name, value in attributes(element):
             read = shape.attributes.get(name)
             if read is None:
                 self.tally.add(f"{shape.tag}@{name}", value)
             elif text := value.strip(BLANKS):
-                parts[name] = _read(read, f"{shape.tag}@{name}", text)
+                parts[name] = part_of(read, f"{shape.tag}@{name}", text)
         for child in element:
             name = child.tag
             read = shape.children.get(name)
@@ -128,10 +91,10 @@ class RecordReader:
             elif name in parts:
                 raise Refusal(f"{shape.tag}/{name} stands twice")
             else:
-                text = self.text(child)
-                parts[name] = _read(read, f"{shape.tag}/{name}", text) if text else None
+                text = scalar(child, self.tally)
+                parts[name] = part_of(read, f"{shape.tag}/{name}", text) if text else None
         if shape.own_text:
-            parts[TEXT] = _own_text(element) or None
+            parts[TEXT] = own_text(element) or None
         elif (stray := element.text) and not stray.isspace():
             self.tally.add(f"{shape.tag}/{TEXT}", stray)
         return {name: part for name in shape.order if (part := parts.get(name)) is not None}
@@ -141,7 +104,7 @@ def _says_none(element: etree._Element, shape: Shape) -> bool:
     """Tell whether a lone element says "none": no content, sequence zero or no value (R60)."""
     if len(element) or (element.text or "").strip(BLANKS):
         return False
-    for name, value in _attributes(element):
+    for name, value in attributes(element):
         text = value.strip(BLANKS)
         zero = name == shape.sequence and not text.strip("0")
         if name in shape.attributes and text and not zero:
@@ -153,24 +116,6 @@ def _set(told: dict[str, Value | None], tag: str, value: Value | None) -> None:
     if tag in told:
         raise Refusal(f"{tag} stands twice")
     told[tag] = value
-
-
-def _read(read: Read, tag: str, text: str) -> Part:
-    try:
-        return read(text)
-    except BadValue as bad:
-        raise Refusal(f"{tag} {shown(text)} {bad}") from None
-
-
-def _own_text(element: etree._Element) -> str:
-    text = element.text or ""
-    if len(element):
-        text += "".join(child.tail or "" for child in element)
-    return text.strip(BLANKS)
-
-
-def _attributes(element: etree._Element) -> list[tuple[str, str]]:
-    return cast(list[tuple[str, str]], element.items())
 
 
 def _fragment(element: etree._Element) -> str:

@@ -12,6 +12,8 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from msgx.domain.failure import ErrorClass
+from msgx.domain.refdata import Action, Category
+from msgx.domain.refdata import Told as RefTold
 
 Part: TypeAlias = str | int | datetime
 """A scalar: text, a count, or an instant (aware, UTC)."""
@@ -98,6 +100,35 @@ class Fdel:
 
 
 @dataclass(frozen=True, slots=True)
+class ReferenceRecord:
+    """One record of reference data: all that is stored of it; None: it is to be deleted."""
+
+    key: str  # of RSTA `<RTYP>:<RSID>` (R54)
+    payload: Mapping[str, RefTold] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """Reference data as refdata reads it: DNLD and RESP are a whole category (but of RSTA), ADD
+    and UPD replace records, DEL removes them (R23, R62). A key stands once."""
+
+    category: Category
+    action: Action
+    declared: int | None  # RECS
+    records: tuple[ReferenceRecord, ...]
+    warning: str | None = None  # ADD, UPD, DEL: what is wrong with RECS, for log and metric
+
+
+@dataclass(frozen=True, slots=True)
+class HandOff:
+    """Reference data as the processor reads it: the category alone, for refdata to execute
+    (R16)."""
+
+    category: Category
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
 class Unsupported:
     """Legal, but not ours (US-03 AC2). `reason` is the slug of the SKIPPED row."""
 
@@ -113,7 +144,7 @@ class Refused:
     text: str
 
 
-Payload: TypeAlias = Schedule | Adft | Flop | Fdel | Unsupported | Refused
+Payload: TypeAlias = Schedule | Adft | Flop | Fdel | Reference | HandOff | Unsupported | Refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,5 +173,5 @@ class Message:
                 return tuple(record.flid for record in records)
             case Fdel(flids=flids):
                 return flids
-            case Unsupported() | Refused():
+            case Reference() | HandOff() | Unsupported() | Refused():
                 return ()

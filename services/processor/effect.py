@@ -10,7 +10,9 @@ from msgx.domain.message import (
     Adft,
     Fdel,
     Flop,
+    HandOff,
     Message,
+    Reference,
     Refused,
     Schedule,
     ScheduleKind,
@@ -81,6 +83,8 @@ class Effects:
         if situation.entries and not isinstance(message.payload, Schedule):
             return self._redo(conn, message, situation)
         match message.payload:
+            case HandOff() | Reference():  # nobody executes it yet
+                return Effect(ending(message, Trigger.SKIP, "unsupported"))
             case Unsupported(reason=reason):
                 return Effect(ending(message, Trigger.SKIP, reason))
             case Refused(error_class=error_class, text=text):

@@ -33,7 +33,7 @@ from tests.unit.codec.messages import (
 @pytest.mark.covers("R58", "US-03")
 @pytest.mark.parametrize(
     ("type_", "styp"),
-    [("PLST", "DNLD"), ("ARLN", "UPD"), ("RSTA", "DNLD"), ("SCHD", "UPDT"), ("SCHD", ""),
+    [("PLST", "DNLD"), ("ARLN", "UPD"), ("RSTA", "ADD"), ("SCHD", "UPDT"), ("SCHD", ""),
      ("FLOP", "PLAN"), ("flop", "ESTT"), ("FLOP", "estt"), ("SCHS", "DNLD")],
 )  # fmt: skip
 def test_another_kind_is_unsupported_whatever_its_body(type_: str, styp: str) -> None:

@@ -13,8 +13,10 @@ from msgx.domain.message import (
     Adft,
     Fdel,
     Flop,
+    HandOff,
     Message,
     Record,
+    Reference,
     Refused,
     Schedule,
     Unsupported,
@@ -88,6 +90,10 @@ def _payload(message: Message) -> dict[str, Any]:
             return {"styp": styp, "records": _records(records)}
         case Fdel(flids=flids):
             return {"flids": list(flids)}
+        case Reference(category=category, action=action):
+            raise AssertionError(f"read what is to be handed off: {category}-{action}")
+        case HandOff(category=category, action=action):
+            return {"category": category.value, "action": action.value}
         case Unsupported(reason=reason):
             return {"reason": reason}
         case Refused(error_class=error_class, text=text):

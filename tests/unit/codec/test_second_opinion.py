@@ -13,8 +13,10 @@ from msgx.domain.message import (
     Adft,
     Fdel,
     Flop,
+    HandOff,
     Message,
     Record,
+    Reference,
     Refused,
     Schedule,
     Unsupported,
@@ -64,7 +66,7 @@ def _ours(text: str) -> Said:
     match said.payload:
         case Refused(error_class=error_class):
             return error_class.value, None
-        case Unsupported():
+        case Unsupported() | Reference() | HandOff():
             return "unsupported", None
         case Fdel(flids=flids):
             return "FDEL", list(flids)
