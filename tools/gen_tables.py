@@ -29,11 +29,14 @@ ABOUT: Mapping[str, tuple[str, str]] = {
         "all",
         "who leads: a growing number; each service writes its own row (R13)",
     ),
-    "proc_state": ("intake, processor", "one row a mailbox row: state, identity, owed mark"),
-    "proc_attempt": ("processor", "one row a failed try: class and text (R05)"),
+    "proc_state": (
+        "intake, processor, refdata",
+        "one row a mailbox row: state, identity, owed mark",
+    ),
+    "proc_attempt": ("processor, refdata", "one row a failed try: class and text (R05)"),
     "identity_ledger": ("processor", "which message bound an identity first (R02)"),
-    "dead_letter": ("processor", "the raw text of DEAD messages only (R38)"),
-    "unmapped_field": ("processor", "tags that no registry entry reads (R51)"),
+    "dead_letter": ("processor, refdata", "the raw text of DEAD messages only (R38)"),
+    "unmapped_field": ("processor, refdata", "tags that no registry entry reads (R51)"),
     "flight_schd": ("processor", _FLIGHTS),
     **{
         f"flight_{tag}": ("processor", _DETAIL)
@@ -49,6 +52,7 @@ ABOUT: Mapping[str, tuple[str, str]] = {
     "event_id_seq": ("processor", "order of the outbox"),
     "service_control": ("each its rows", "parts of a service that an operator lets rest (R55)"),
     "admin_audit": ("each its rows", "every act of an operator, with the reason (R35, R55)"),
+    "ref_master": ("refdata", "one row a record of reference data (INV-26)"),
     "held_unit": ("view", "flights of which nothing leaves to a topic, and why (R29)"),
 }
 

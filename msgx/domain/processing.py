@@ -28,6 +28,12 @@ class Trigger(StrEnum):
     REPLAY = "replay"  # an operator puts it back
 
 
+class Route(StrEnum):
+    """`proc_state.route`: to whom the processor has handed the head (R16)."""
+
+    REFDATA = "REFDATA"
+
+
 OPEN: Final = (ProcState.PENDING, ProcState.FAILED)
 TERMINAL: Final = frozenset(ProcState) - frozenset(OPEN)
 

@@ -1,5 +1,5 @@
-"""DEAD_LETTER: the raw text of DEAD messages, which must stay repairable (R38). Owner:
-processor."""
+"""DEAD_LETTER: the raw text of DEAD messages, which must stay repairable (R38). Owners:
+processor, refdata."""
 
 from typing import Final
 

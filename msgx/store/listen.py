@@ -9,6 +9,8 @@ from msgx.store.connect import Connection
 
 REGISTERED: Final = "msgx_registered"  # intake has new rows
 RELEASED: Final = "msgx_released"  # the processor has released events
+ROUTED: Final = "msgx_routed"  # the processor has handed a head over
+EXECUTED: Final = "msgx_executed"  # a head that was handed over is finished
 
 
 def listen(conn: Connection, channel: str) -> None:

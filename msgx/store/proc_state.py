@@ -1,4 +1,4 @@
-"""PROC_STATE as the processor moves it: head, finish, fail; and its PROC_ATTEMPT rows.
+"""PROC_STATE as who executes the head moves it: head, finish, fail; and its PROC_ATTEMPT rows.
 
 Every function runs on the caller's connection and never commits. What intake writes stands in
 `registration` and `backfill`.
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgx.domain.failure import ErrorClass, clean
 from msgx.domain.message import Meta
-from msgx.domain.processing import ProcState, Trigger, sources, target
+from msgx.domain.processing import ProcState, Route, Trigger, sources, target
 from msgx.store.connect import Connection
 
 
@@ -26,6 +26,7 @@ class Head:
     wait: timedelta  # until it is due; zero or less: now
     received_at: datetime | None
     traceparent: str | None
+    route: Route | None = None  # who executes it, if not the processor (R16)
 
 
 class StaleState(RuntimeError):
@@ -34,7 +35,8 @@ class StaleState(RuntimeError):
 
 COLUMNS: Final = """
     msg_id, state, attempts, infra_attempts,
-    COALESCE(next_attempt_at - msgx_now(), interval '0'), received_at, traceparent
+    COALESCE(next_attempt_at - msgx_now(), interval '0'), received_at, traceparent,
+    route
 """
 HEAD: Final = f"""
     SELECT {COLUMNS} FROM proc_state
@@ -50,19 +52,33 @@ _NEXT: Final = """
 """
 # The terminal state and the owed backfill are one statement (INV-8). A row that has its mark
 # from an earlier life owes none (R44). The first error class is kept (R05).
-FINISH: Final = """
+ENDED: Final = """
+    state = %(to)s, last_error = %(reason)s, error_class = %(error_class)s,
+    first_error_class = COALESCE(first_error_class, %(error_class)s),
+    attempts = attempts + %(tried)s,
+    next_attempt_at = NULL, finished_at = msgx_now(), updated_at = msgx_now(),
+    backfill_next_at = CASE WHEN backfill_at IS NULL THEN msgx_now() END
+"""
+_IDENTIFIED: Final = """
+    identity_key = COALESCE(identity_key, %(identity_key)s),
+    sndr = %(sndr)s, type = %(type)s, styp = %(styp)s, seqn = %(seqn)s, dttm = %(dttm)s
+"""
+FINISH: Final = f"""
     UPDATE proc_state
-       SET state = %(to)s, last_error = %(reason)s, error_class = %(error_class)s,
-           first_error_class = COALESCE(first_error_class, %(error_class)s),
-           identity_key = COALESCE(identity_key, %(identity_key)s),
-           sndr = %(sndr)s, type = %(type)s, styp = %(styp)s, seqn = %(seqn)s, dttm = %(dttm)s,
-           flid = %(flid)s, attempts = attempts + %(tried)s,
-           next_attempt_at = NULL, finished_at = msgx_now(), updated_at = msgx_now(),
-           backfill_next_at = CASE WHEN backfill_at IS NULL THEN msgx_now() END
+       SET {ENDED}, {_IDENTIFIED}, flid = %(flid)s
      WHERE msg_id = %(msg_id)s
        AND state = ANY(%(sources)s)
        AND EXISTS (SELECT FROM fence WHERE term = %(term)s)
  RETURNING msg_id
+"""
+# Wakes refdata at COMMIT. The row stays the head; nobody passes it (INV-3, R16).
+_ROUTE: Final = f"""
+    WITH routed AS (
+        UPDATE proc_state
+           SET {_IDENTIFIED}, route = %(route)s, updated_at = msgx_now()
+         WHERE msg_id = %(msg_id)s AND state IN ('PENDING', 'FAILED') AND route IS NULL
+     RETURNING msg_id)
+    SELECT pg_notify('msgx_routed', '') FROM routed
 """
 _FAIL: Final = """
     UPDATE proc_state
@@ -106,7 +122,7 @@ def head(conn: Connection) -> Head | None:
 
 def head_from(row: Sequence[Any]) -> Head:
     """Return the head from a row of `COLUMNS`."""
-    msg_id, state, attempts, infra_attempts, wait, received_at, traceparent = row
+    msg_id, state, attempts, infra_attempts, wait, received_at, traceparent, route = row
     return Head(
         msg_id=msg_id,
         state=ProcState(state),
@@ -115,6 +131,7 @@ def head_from(row: Sequence[Any]) -> Head:
         wait=wait,
         received_at=received_at,
         traceparent=traceparent,
+        route=None if route is None else Route(route),
     )
 
 
@@ -127,7 +144,6 @@ def upcoming(conn: Connection, after: int, limit: int) -> list[int]:
 
 def ending(outcome: Outcome) -> dict[str, object]:
     """Return the parameters of `FINISH` that the outcome gives."""
-    meta = outcome.meta
     return {
         "to": target(outcome.trigger).value,
         "sources": [state.value for state in sources(outcome.trigger)],
@@ -135,13 +151,30 @@ def ending(outcome: Outcome) -> dict[str, object]:
         "error_class": outcome.error_class,
         "tried": int(outcome.error_class is not None),
         "identity_key": outcome.identity_key,
+        **_head_of(outcome.meta),
+        "flid": outcome.flid,
+    }
+
+
+def _head_of(meta: Meta | None) -> dict[str, object]:
+    return {
         "sndr": None if meta is None else clean(meta.sndr),
         "type": None if meta is None else clean(meta.type),
         "styp": None if meta is None else clean(meta.styp),
         "seqn": None if meta is None else clean(meta.seqn),
         "dttm": None if meta is None else meta.dttm,
-        "flid": outcome.flid,
     }
+
+
+def route(conn: Connection, msg_id: int, meta: Meta, to: Route) -> None:
+    """Hand the head over, in the transaction that bound its identity (R16).
+
+    Raises:
+        StaleState: the row is no longer open, or is handed over already.
+    """
+    given = {"msg_id": msg_id, "route": to, "identity_key": meta.identity, **_head_of(meta)}
+    if conn.execute(_ROUTE, given).fetchone() is None:
+        raise StaleState(f"message {msg_id} cannot be handed over any more")
 
 
 def fail(

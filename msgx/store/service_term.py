@@ -40,6 +40,11 @@ RELAXED: Final = """
 """The term row held, for a transaction whose loss only repeats it: its commit waits for no
 disk."""
 
+SHARE_NAMED: Final = """
+    SELECT term, msgx_now() AS now FROM service_term WHERE service = %(service)s FOR SHARE
+"""
+"""The term row held, as a part of a larger statement."""
+
 _TRY_LOCK: Final = "SELECT pg_try_advisory_lock(%s, %s)"
 # The server's idle time-outs begin where a pipeline ends, and a stray Flush stops them: a
 # client that stands still inside one keeps session and locks. Liveness is real time, so

@@ -1,5 +1,5 @@
 """UNMAPPED_FIELD: tags that the registry does not know; kept beyond their messages (INV-25,
-R51). Owner: processor."""
+R51). Owners: processor, refdata."""
 
 from collections.abc import Sequence
 from typing import Final

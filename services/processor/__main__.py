@@ -10,6 +10,7 @@ from msgx.codec.decode import Decoder
 from msgx.domain.backoff import doubling
 from msgx.domain.failure import Fault
 from msgx.mailbox.inbox import Mailbox
+from msgx.mailbox.texts import Texts
 from msgx.projection.read import Reader
 from msgx.projection.write import Projection
 from msgx.runtime.leadership import Leadership
@@ -55,9 +56,8 @@ def serve() -> int:
         fetcher = stack.enter_context(
             closing(
                 Fetcher(
-                    mailbox,
+                    Texts(mailbox, decoder),
                     Session(settings.database, "processor-fetch"),
-                    decoder,
                     settings.pipeline.prefetch,
                 )
             )

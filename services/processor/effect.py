@@ -19,6 +19,7 @@ from msgx.domain.message import (
     Unsupported,
 )
 from msgx.domain.processing import Trigger
+from msgx.mailbox.texts import Fetched
 from msgx.projection.write import Field
 from msgx.store.connect import Connection
 from msgx.store.proc_state import Outcome
@@ -28,7 +29,6 @@ from services.processor.decide.flop import fdel, flop
 from services.processor.decide.schedule import days_of
 from services.processor.decide.world import Commit, Decision, Reject, Skip, World
 from services.processor.examine import Situation, read_world
-from services.processor.fetch import Fetched
 from services.processor.project import Projector
 from services.processor.trace import trace
 

@@ -11,13 +11,13 @@ from typing import Final
 
 from msgx.domain.flight import EntryKind
 from msgx.domain.message import Adft, Fdel, Flop, Message
+from msgx.mailbox.texts import Fetched
 from msgx.store import attempt, flight, service_term
 from msgx.store.connect import Connection
 from msgx.store.flight import Found
 from msgx.store.flight_sql import LOAD
 from msgx.store.proc_state import Head
 from services.processor.decide.world import Floor, World
-from services.processor.fetch import Fetched
 
 _AT_ONCE: Final = timedelta()
 

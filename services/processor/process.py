@@ -14,6 +14,8 @@ import psycopg
 from msgx.domain.failure import ErrorClass, Fault
 from msgx.domain.message import Message
 from msgx.domain.processing import Trigger
+from msgx.mailbox.texts import Fetched
+from msgx.runtime.failing import verdict
 from msgx.settings import Pipeline
 from msgx.store import (
     attempt,
@@ -28,8 +30,6 @@ from msgx.store.proc_state import Outcome
 from msgx.store.service_term import Deposed, Service
 from services.processor.effect import NO_CHANGE, Effect, Effects, Package, ending
 from services.processor.examine import NotHead, examine
-from services.processor.failing import verdict
-from services.processor.fetch import Fetched
 from services.processor.project import Projector
 from services.processor.snapshot import Snapshots
 

@@ -8,6 +8,7 @@ from typing import Final
 import psycopg
 
 from msgx.domain.failure import Away
+from msgx.mailbox.texts import Fetched
 from msgx.runtime.leadership import Leadership, Standby
 from msgx.runtime.session import Session
 from msgx.settings import Pipeline
@@ -15,7 +16,7 @@ from msgx.store import listen, proc_state, service_term
 from msgx.store.connect import Connection
 from msgx.store.proc_state import Head
 from msgx.store.service_term import Deposed
-from services.processor.fetch import Fetched, Fetcher
+from services.processor.fetch import Fetcher
 from services.processor.process import Processor, Progress
 from services.processor.project import Projector
 

@@ -127,6 +127,16 @@ FORBIDDEN = [
     ("processor", "INSERT INTO service_term VALUES ('mine')"),
     ("refdata", "SELECT 1 FROM flight_schd"),
     ("refdata", "UPDATE flight_schd SET stnd = NULL"),
+    ("refdata", "UPDATE proc_state SET route = NULL"),
+    ("refdata", "UPDATE proc_state SET identity_key = NULL"),
+    ("refdata", "SELECT 1 FROM identity_ledger"),
+    ("refdata", "DELETE FROM dead_letter"),
+    *(
+        (role, "INSERT INTO ref_master (rtype) VALUES ('AIRL')")
+        for role in ROLES
+        if role != "refdata"
+    ),
+    *((role, "DELETE FROM ref_master") for role in ROLES if role != "refdata"),
     ("dispatcher", "INSERT INTO msg_event (target) VALUES ('KAFKA:msg')"),
     ("dispatcher", "UPDATE msg_event SET payload = NULL"),
     ("dispatcher", "UPDATE msg_event SET released_at = now()"),
@@ -160,10 +170,14 @@ ALLOWED = [
     ("intake", "DELETE FROM proc_state", 1),
     ("processor", "UPDATE proc_state SET state = 'FAILED', attempts = 1", 1),
     ("processor", "SELECT nextval('event_id_seq')", 1),
+    ("refdata", "UPDATE proc_state SET state = 'FAILED', attempts = 1", 1),
+    ("refdata", "DELETE FROM ref_master", 0),
     ("dispatcher", "UPDATE msg_event SET state = 'PENDING'", 0),
     ("dispatcher", "SELECT flid, state, state_version FROM flight_schd", 0),
     ("api", "SELECT * FROM proc_state", 1),
     ("admin_api", "SELECT * FROM flight_route_point", 0),
+    ("admin_api", "SELECT * FROM ref_master", 0),
+    ("admin_api", "SELECT availability('GATE', '7', now())", 1),
 ]
 
 

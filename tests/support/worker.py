@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from msgx.codec.decode import Decoder
 from msgx.mailbox.inbox import Mailbox
+from msgx.mailbox.texts import Texts
 from msgx.projection.write import Projection
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.session import Session
@@ -123,9 +124,8 @@ class Worker:
         self.fetcher = resources.enter_context(
             closing(
                 Fetcher(
-                    Mailbox(given.mailbox),
+                    Texts(Mailbox(given.mailbox), decoder),
                     Session(given.database, "processor-fetch"),
-                    decoder,
                     given.pipeline.prefetch,
                 )
             )

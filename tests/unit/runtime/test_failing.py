@@ -10,9 +10,9 @@ from msgx.domain.backoff import doubling, rung
 from msgx.domain.failure import REFUSED, Away, ErrorClass, Fault
 from msgx.domain.message import Message, Meta, Unsupported
 from msgx.domain.processing import ProcState, Trigger
+from msgx.runtime.failing import verdict
 from msgx.settings import Pipeline
 from msgx.store.proc_state import Head, Outcome
-from services.processor.failing import verdict
 
 PIPELINE = Pipeline()
 META = Meta(sndr="AODB", type="FLOP", styp="STND", seqn="1", dttm=None)

@@ -1,5 +1,5 @@
 """A failure belongs to its row: dead at once, due again, or exhausted (US-03 AC5, R04, R05,
-R42)."""
+R42). Whoever executes the head asks: the processor, or refdata (R16)."""
 
 from datetime import timedelta
 

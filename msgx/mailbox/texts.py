@@ -1,0 +1,52 @@
+"""Mailbox texts as who executes the head needs them: decoded, or why that was not possible."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from msgx import clock
+from msgx.codec.decode import Decoder
+from msgx.domain.failure import ErrorClass, Fault
+from msgx.domain.message import Message
+from msgx.mailbox.inbox import Mailbox, Oversized
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A message as it was read: decoded, or why that was not possible."""
+
+    msg_id: int
+    raw: str | None
+    content: Message | Fault
+
+
+class Texts:
+    """Reads and decodes over one connection to the mailbox. Not thread-safe."""
+
+    def __init__(self, mailbox: Mailbox, decoder: Decoder) -> None:
+        self._mailbox = mailbox
+        self._decoder = decoder
+
+    def read(self, ids: Sequence[int]) -> list[Fetched]:
+        """Return each of `ids` in turn; a text that is missing or cannot be read is an answer.
+
+        Raises:
+            Away: the mailbox does not answer.
+        """
+        bodies = self._mailbox.raw(ids, max_bytes=self._decoder.max_bytes)
+        year = clock.now().year
+        return [self._decoded(msg_id, bodies.get(msg_id), year) for msg_id in ids]
+
+    def close(self) -> None:
+        """Close the connection; the next use opens another."""
+        self._mailbox.close()
+
+    def _decoded(self, msg_id: int, body: str | Oversized | None, year: int) -> Fetched:
+        if body is None:
+            return Fetched(msg_id, None, Fault(ErrorClass.MALFORMED, "raw-missing"))
+        if isinstance(body, Oversized):
+            text = f"{body.bytes} bytes are more than the {self._decoder.max_bytes} allowed"
+            return Fetched(msg_id, None, Fault(ErrorClass.MALFORMED, text))
+        try:
+            return Fetched(msg_id, body, self._decoder.decode(body, year=year))
+        except Fault as fault:
+            return Fetched(msg_id, body, fault)

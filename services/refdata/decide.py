@@ -1,0 +1,1 @@
+"""What refdata decides, without I/O."""
