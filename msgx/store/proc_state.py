@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from msgx.domain.failure import ErrorClass, clean
+from msgx.domain.failure import ErrorClass, clean, fingerprint
 from msgx.domain.message import Meta
 from msgx.domain.processing import ProcState, Route, Trigger, sources, target
 from msgx.store.connect import Connection
@@ -55,17 +55,20 @@ _NEXT: Final = """
 ENDED: Final = """
     state = %(to)s, last_error = %(reason)s, error_class = %(error_class)s,
     first_error_class = COALESCE(first_error_class, %(error_class)s),
-    attempts = attempts + %(tried)s,
+    error_fingerprint = %(fingerprint)s, attempts = attempts + %(tried)s,
     next_attempt_at = NULL, finished_at = msgx_now(), updated_at = msgx_now(),
     backfill_next_at = CASE WHEN backfill_at IS NULL THEN msgx_now() END
 """
+# What a replayed message said of itself stays if it cannot be read any more.
 _IDENTIFIED: Final = """
     identity_key = COALESCE(identity_key, %(identity_key)s),
-    sndr = %(sndr)s, type = %(type)s, styp = %(styp)s, seqn = %(seqn)s, dttm = %(dttm)s
+    sndr = COALESCE(%(sndr)s, sndr), type = COALESCE(%(type)s, type),
+    styp = COALESCE(%(styp)s, styp), seqn = COALESCE(%(seqn)s, seqn),
+    dttm = COALESCE(%(dttm)s, dttm)
 """
 FINISH: Final = f"""
     UPDATE proc_state
-       SET {ENDED}, {_IDENTIFIED}, flid = %(flid)s
+       SET {ENDED}, {_IDENTIFIED}, flid = COALESCE(%(flid)s, flid)
      WHERE msg_id = %(msg_id)s
        AND state = ANY(%(sources)s)
        AND EXISTS (SELECT FROM fence WHERE term = %(term)s)
@@ -84,6 +87,7 @@ _FAIL: Final = """
     UPDATE proc_state
        SET state = %(to)s, last_error = %(error)s, error_class = %(error_class)s,
            first_error_class = COALESCE(first_error_class, %(error_class)s),
+           error_fingerprint = %(fingerprint)s,
            attempts = attempts + %(tried)s, infra_attempts = infra_attempts + %(infra)s,
            next_attempt_at = msgx_now() + %(wait)s, updated_at = msgx_now()
      WHERE msg_id = %(msg_id)s
@@ -91,14 +95,14 @@ _FAIL: Final = """
  RETURNING msg_id
 """
 # A long outage is told by its first tries and by infra_attempts, not by a row every two
-# seconds.
+# seconds. The number goes on over a replay, which lets the counters begin anew.
 _ATTEMPT: Final = """
     INSERT INTO proc_attempt (msg_id, attempt, at, error_class, error, trace_id)
-    SELECT %(msg_id)s, attempts + infra_attempts, msgx_now(), %(error_class)s, %(error)s,
-           split_part(traceparent, '-', 2)
+    SELECT %(msg_id)s,
+           1 + COALESCE((SELECT max(attempt) FROM proc_attempt WHERE msg_id = %(msg_id)s), 0),
+           msgx_now(), %(error_class)s, %(error)s, split_part(traceparent, '-', 2)
       FROM proc_state
      WHERE msg_id = %(msg_id)s AND (infra_attempts <= 100 OR error_class <> 'INFRA')
-        ON CONFLICT DO NOTHING
 """
 
 
@@ -149,6 +153,7 @@ def ending(outcome: Outcome) -> dict[str, object]:
         "sources": [state.value for state in sources(outcome.trigger)],
         "reason": None if outcome.reason is None else clean(outcome.reason),
         "error_class": outcome.error_class,
+        "fingerprint": _fingerprint(outcome.error_class, outcome.reason or ""),
         "tried": int(outcome.error_class is not None),
         "identity_key": outcome.identity_key,
         **_head_of(outcome.meta),
@@ -194,6 +199,7 @@ def fail(
             "sources": [state.value for state in sources(Trigger.FAIL)],
             "error": clean(error),
             "error_class": error_class,
+            "fingerprint": fingerprint(error_class, error),
             "tried": int(not infra),
             "infra": int(infra),
             "wait": wait,
@@ -209,3 +215,7 @@ def tried(conn: Connection, msg_id: int, error_class: ErrorClass, error: str) ->
     conn.execute(
         _ATTEMPT, {"msg_id": msg_id, "error_class": error_class, "error": clean(error)}
     )
+
+
+def _fingerprint(error_class: ErrorClass | None, text: str) -> str | None:
+    return None if error_class is None else fingerprint(error_class, text)

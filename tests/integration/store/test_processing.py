@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from msgx.domain.failure import ErrorClass
+from msgx.domain.failure import RULES, ErrorClass, Replay, fingerprint
 from msgx.domain.message import Meta, Unmapped
 from msgx.domain.processing import ProcState, Trigger
 from msgx.store import attempt, dead_letter, proc_state, unmapped_field
@@ -206,3 +206,34 @@ def test_the_database_itself_refuses_a_row_that_contradicts_itself(
 
     with pytest.raises(psycopg.errors.CheckViolation):
         db.execute(f"UPDATE proc_state SET {change}".encode())
+
+
+@pytest.mark.covers("R46")
+def test_the_database_knows_the_classes_that_the_code_knows(db: Connection) -> None:
+    for error_class, rule in RULES.items():
+        register(db, list(ErrorClass).index(error_class), error_class=None)
+        known = rule.replay is not Replay.NONE
+        try:
+            with db.transaction():
+                db.execute(
+                    "UPDATE proc_state SET error_class = %s WHERE msg_id = %s",
+                    (error_class, list(ErrorClass).index(error_class)),
+                )
+        except psycopg.errors.CheckViolation:
+            assert not known, error_class
+        else:
+            assert known, error_class
+
+
+@pytest.mark.covers("R05")
+def test_a_failure_is_kept_with_what_groups_it_and_an_end_without_one_clears_it(
+    db: Connection,
+) -> None:
+    register(db, 1)
+    proc_state.fail(db, 1, ErrorClass.CODEC_ERROR, "FLID 7 is odd", wait=WAIT)
+    kept = row(db, 1, "error_fingerprint")
+
+    attempt.end(db, 1, Outcome(trigger=Trigger.SUCCEED), term=0)
+
+    assert kept == (fingerprint(ErrorClass.CODEC_ERROR, "FLID 8 is odd"),)
+    assert row(db, 1, "error_fingerprint, first_error_class") == (None, "CODEC_ERROR")
