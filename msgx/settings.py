@@ -5,9 +5,9 @@
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Annotated, Any, Final, Literal, Self, TypeGuard, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
@@ -19,17 +19,30 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from msgx.config.gather import Given, gather
+from msgx.config.parameters import Unit, at_fault, parameters, variable
 from msgx.domain.flop import DEFAULT_GROUPS, FlopGroup
 from msgx.domain.refdata import Reading
 
-PREFIX: Final = "MSGX_"
-FOREIGN: Final = ("MSGX_TEST_", "MSGX_LOCAL_", "MSGX_MIGRATE__")
-"""Variables of tests, launcher and migrations: not a service's, so not unknown either."""
 
-Positive = Annotated[timedelta, Field(gt=timedelta())]
-Count = Annotated[int, Field(ge=1)]
+def _iso(given: Any) -> Any:
+    if isinstance(given, timedelta) or (isinstance(given, str) and given.startswith("P")):
+        return given
+    raise ValueError("is not a duration of ISO 8601, such as PT5S")
+
+
+Duration = Annotated[timedelta, BeforeValidator(_iso)]
+Positive = Annotated[Duration, Field(gt=timedelta())]
+Bytes = Annotated[int, Field(ge=1), Unit("bytes")]
+Events = Annotated[int, Field(ge=1), Unit("events")]
+Flights = Annotated[int, Field(ge=1), Unit("flights")]
+Ids = Annotated[int, Field(ge=1), Unit("ids")]
+Messages = Annotated[int, Field(ge=1), Unit("messages")]
+Partitions = Annotated[int, Field(ge=1), Unit("partitions")]
+Copies = Annotated[int, Field(ge=1), Unit("copies")]
+Rows = Annotated[int, Field(ge=1), Unit("rows")]
+Tries = Annotated[int, Field(ge=1), Unit("tries")]
 Share = Annotated[float, Field(gt=0, le=1)]
 
 
@@ -50,10 +63,10 @@ def _unless_empty(given: Any) -> Any:
 
 Token = Annotated[SecretStr, Field(min_length=16)]
 Zone = Annotated[ZoneInfo, BeforeValidator(_zone)]
-Ladder = Annotated[tuple[Positive, ...], NoDecode, BeforeValidator(_words)]
-Codes = Annotated[frozenset[str], NoDecode, BeforeValidator(_words)]
+Ladder = Annotated[tuple[Positive, ...], BeforeValidator(_words)]
+Codes = Annotated[frozenset[str], BeforeValidator(_words)]
 Tag = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9]{0,15}$")]
-Groups = Annotated[frozenset[FlopGroup], NoDecode, BeforeValidator(_words)]
+Groups = Annotated[frozenset[FlopGroup], BeforeValidator(_words)]
 
 
 def _seconds(*values: float) -> tuple[timedelta, ...]:
@@ -63,13 +76,15 @@ def _seconds(*values: float) -> tuple[timedelta, ...]:
 class Group(BaseModel):
     """A group of parameters: frozen, and zone objects are welcome."""
 
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, extra="forbid")
+    model_config = ConfigDict(
+        frozen=True, arbitrary_types_allowed=True, extra="forbid", hide_input_in_errors=True
+    )
 
 
 class Retried(Group):
     """What is tried a limited number of times: one wait after each try but the last."""
 
-    max_attempts: Count  # tries
+    max_attempts: Tries  # tries
     ladder: Ladder  # waits between them
 
     @model_validator(mode="after")
@@ -105,7 +120,7 @@ class Airport(Group):
     """The one airport of this gateway."""
 
     zone: Zone = ZoneInfo("Asia/Shanghai")  # of the times in messages, and of those we show
-    day_cut: timedelta = timedelta()  # the operation day begins this long after local midnight
+    day_cut: Duration = timedelta()  # the operation day begins this long after local midnight
 
 
 class Intake(Group):
@@ -114,7 +129,7 @@ class Intake(Group):
 
     # rest when a fast round found nothing more
     poll_interval: Positive = timedelta(seconds=0.2)
-    near_window: Count = 5000  # ids that a near round repeats
+    near_window: Ids = 5000  # ids that a near round repeats
     near_interval: Positive = timedelta(seconds=5)  # rest between two near rounds
     full_scan_duty: Share = 0.05  # most share of the time for full rounds
 
@@ -122,18 +137,18 @@ class Intake(Group):
 class Pipeline(Retried):
     """Registration, processing and backfill."""
 
-    claim_batch: Count = 200  # rows a page of a scan
-    prefetch: Count = 16  # heads fetched and decoded ahead
+    claim_batch: Rows = 200  # rows a page of a scan
+    prefetch: Messages = 16  # heads fetched and decoded ahead
     idle_interval: Positive = timedelta(seconds=0.2)  # rest of the processor at an empty queue
-    max_attempts: Count = 5  # tries until DEAD, faults of servers not counted
+    max_attempts: Tries = 5  # tries until DEAD, faults of servers not counted
     ladder: Ladder = _seconds(5, 30, 120, 600)  # wait after each failed try but the last
     infra_backoff: Positive = timedelta(seconds=0.2)  # a server is away: doubling
     infra_backoff_limit: Positive = timedelta(seconds=2)  # the longest such wait
     # tries while a server is away; 0: no limit (R04)
-    infra_max_attempts: Annotated[int, Field(ge=0)] = 0
+    infra_max_attempts: Annotated[int, Field(ge=0), Unit("tries")] = 0
     overdue_backfill: Positive = timedelta(hours=6)  # R: a mark that fails longer is given up
-    backfill_batch: Count = 200  # owed marks a transaction
-    backfill_max_attempts: Count = 10  # failures of one mark that raise an alarm; nothing else
+    backfill_batch: Rows = 200  # owed marks a transaction
+    backfill_max_attempts: Tries = 10  # failures of one mark that raise an alarm; nothing else
     # wait after the first failure of a mark, doubling to the limit
     backfill_backoff: Positive = timedelta(seconds=1)
     backfill_backoff_limit: Positive = timedelta(minutes=5)  # the longest such wait
@@ -175,24 +190,25 @@ class Reference(Group):
 class Schd(Group):
     """Day plans, and the latest-state topic."""
 
-    batch: Count = 200  # flights a transaction
+    batch: Flights = 200  # flights a transaction
     # of the flights of its days; a package that would delete more is refused; 1: off (R18)
     max_removal_ratio: Annotated[float, Field(ge=0, le=1)] = 1.0
     flush_period: Positive = timedelta(seconds=1)  # rest between two waves of topic schd
-    flush_limit: Count = 500  # events a wave of topic schd; a full one is followed at once
+    flush_limit: Events = 500  # events a wave of topic schd; a full one is followed at once
 
 
 class Dispatch(Retried):
     """Delivery (R29)."""
 
-    batch: Count = 2000  # most events a wave of topic msg; a wave goes at once, never filled up
+    # most events a wave of topic msg; a wave goes at once, never filled up
+    batch: Events = 2000
     idle_interval: Positive = timedelta(seconds=0.2)  # rest of topic msg when nothing is due
     pace: Positive = timedelta(seconds=0.1)  # rest of topic msg after a wave that was not full
-    max_attempts: Count = 8  # refusals of an event until DEAD, an absent broker not counted
+    max_attempts: Tries = 8  # refusals of an event until DEAD, an absent broker not counted
     ladder: Ladder = _seconds(1, 2, 4, 8, 16, 32, 60)  # wait after each refusal but the last
     # what a dead event does to later ones of its flight and topic
     after_dead: Literal["hold", "continue"] = "hold"
-    max_message_bytes: Count = 1_000_000  # larger values are DEAD(TOO_LARGE) at once
+    max_message_bytes: Bytes = 1_000_000  # larger values are DEAD(TOO_LARGE) at once
 
 
 class Kafka(Group):
@@ -202,8 +218,8 @@ class Kafka(Group):
     topic_msg: str = "msg"  # each change
     topic_schd: str = "schd"  # the latest state, compacted
     prefix: str = ""  # before the names of topics and transactional ids
-    partitions: Count = 6  # of a topic that `topics` makes
-    replication: Count = 1  # of a topic that `topics` makes
+    partitions: Partitions = 6  # of a topic that `topics` makes
+    replication: Copies = 1  # of a topic that `topics` makes
     # for a wave; below the leadership time-out
     produce_timeout: Positive = timedelta(seconds=5)
 
@@ -227,7 +243,7 @@ class Leadership(Group):
     """A stopped process loses its session after this long (R13)."""
 
     # life of a session without a sign
-    timeout: Annotated[timedelta, Field(ge=timedelta(seconds=3))] = timedelta(seconds=8)
+    timeout: Annotated[Duration, Field(ge=timedelta(seconds=3))] = timedelta(seconds=8)
 
 
 class Control(Group):
@@ -250,25 +266,17 @@ class Http(Group):
     """The HTTP door."""
 
     bind: str = "127.0.0.1:8080"  # host:port
-    max_body: Count = 1024 * 1024  # bytes, counted while streaming
+    max_body: Bytes = 1024 * 1024  # bytes, counted while streaming
     # for a client to send its request or take its answer
     timeout: Positive = timedelta(seconds=10)
 
 
-class ProcessSettings(BaseSettings):
+class ProcessSettings(Group):
     """What every process reads."""
-
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        env_nested_delimiter="__",
-        hide_input_in_errors=True,
-        frozen=True,
-        extra="ignore",
-    )
 
     # name of the installation: in ce_source and transactional ids
     environment: Annotated[str, Field(min_length=1)]
-    max_message_bytes: Count = 16 * 1024 * 1024  # bytes of inbound XML
+    max_message_bytes: Bytes = 16 * 1024 * 1024  # bytes of inbound XML
     # least level that is logged
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     control: Control = Control()
@@ -301,55 +309,58 @@ class AllSettings(ServiceSettings):
     http: Http = Http()
 
 
-def variables(kind: type[BaseModel], prefix: str = PREFIX) -> Iterator[str]:
+def variables(kind: type[BaseModel]) -> Iterator[str]:
     """Yield the environment variable of every parameter below `kind`."""
-    for name, field in kind.model_fields.items():
-        if _is_group(field.annotation):
-            yield from variables(field.annotation, f"{prefix}{name.upper()}__")
-        else:
-            yield f"{prefix}{name.upper()}"
+    return (one.variable for one in parameters(kind))
+
+
+class Unusable(Exception):
+    """The configuration cannot be used; the text says everything that is wrong, never a
+    value."""
+
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__("\n".join(["the configuration is not usable:", *sorted(faults)]))
 
 
 S = TypeVar("S", bound=ProcessSettings)
 
 
 def load(kind: type[S]) -> S:
-    """Read `kind` from the environment.
+    """Read `kind` from the environment, and from the file that MSGX_CONFIG names.
 
     Raises:
-        SystemExit: names every variable that is unknown, missing or wrong; never a value.
+        SystemExit: names everything that is unknown, missing or wrong; never a value.
     """
-    known = set(variables(AllSettings))
-    given = [
-        name for name in os.environ if name.startswith(PREFIX) and not name.startswith(FOREIGN)
-    ]
-    faults = [f"{name}: unknown" for name in given if name not in known]
     try:
-        settings = kind()
+        return read(kind, os.environ)
+    except Unusable as refusal:
+        raise SystemExit(str(refusal)) from None
+
+
+def read(kind: type[S], environment: Mapping[str, str], file: str | None = None) -> S:
+    """Read `kind` from `environment`, and from `file` or the one that MSGX_CONFIG names.
+
+    Raises:
+        Unusable: what is unknown, missing or wrong, all of it.
+    """
+    given = gather(parameters(AllSettings), kind.model_fields, environment, file)
+    try:
+        settings = kind.model_validate(given.tree())
     except ValidationError as error:
-        for fault in error.errors():
-            if not fault["loc"]:  # about several variables: the text names them
-                faults.append(fault["msg"].removeprefix("Value error, "))
-                continue
-            faults += [f"{name}: {fault['msg']}" for name in _at_fault(kind, fault["loc"])]
-    if faults:
-        raise SystemExit("\n".join(["the configuration is not usable:", *sorted(faults)]))
+        raise Unusable(given.faults + list(_faults(kind, error, given))) from None
+    if given.faults:
+        raise Unusable(given.faults)
     return settings
 
 
-def _at_fault(kind: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
-    """Return the variables that `path` means: a missing group stands for its required ones."""
-    names = [part for part in path if isinstance(part, str)]
-    group: type[BaseModel] = kind
-    for name in names:
-        field = group.model_fields.get(name)
-        if field is None or not _is_group(field.annotation):
-            return [PREFIX + "__".join(names).upper()]
-        group = field.annotation
-    prefix = PREFIX + "__".join(names).upper()
-    required = [name for name, field in group.model_fields.items() if field.is_required()]
-    return [f"{prefix}__{name.upper()}" for name in required] or [prefix]
-
-
-def _is_group(annotation: Any) -> TypeGuard[type[BaseModel]]:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+def _faults(kind: type[BaseModel], error: ValidationError, given: Given) -> Iterator[str]:
+    for fault in error.errors():
+        said = fault["msg"].removeprefix("Value error, ")
+        path = tuple(part for part in fault["loc"] if isinstance(part, str))
+        if not path:  # about several parameters: the text names them
+            yield said
+        elif fault["type"] == "missing":
+            for one in at_fault(kind, path):
+                yield f"{variable(one)}: must be set"
+        elif path not in given.refused:
+            yield f"{given.names.get(path) or variable(path)}: {said}"

@@ -5,16 +5,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Literal, get_args, get_origin
 from zoneinfo import ZoneInfo
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pydantic import BaseModel, SecretStr, TypeAdapter
+from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from msgx.settings import PREFIX, AllSettings
+from msgx.config.gather import CONFIG
+from msgx.config.parameters import Parameter, Unit, is_group, plain, shown
+from msgx.settings import AllSettings
 from services.api.settings import ApiSettings
 from services.dispatcher.settings import Settings as DispatcherSettings
 from services.intake.settings import IntakeSettings
@@ -29,6 +30,26 @@ READERS: dict[str, type[BaseModel]] = {
     "dispatcher": DispatcherSettings,
     "api": ApiSettings,
 }
+_ABOUT = f"""\
+A parameter has one name, `msgx.pipeline.claim-batch`. It is given as an environment variable,
+`MSGX_PIPELINE__CLAIM_BATCH`, or in a YAML file that `{CONFIG}` names; the environment wins:
+
+```yaml
+msgx:
+  pipeline:
+    claim-batch: 200
+    ladder: [PT5S, PT30S, PT2M, PT10M]
+```
+
+A secret may stand in a file of its own, whose text without surrounding blanks is the value:
+`MSGX_DATABASE__DSN_FILE`, or `dsn-file` in the YAML file, instead of the secret itself.
+Durations are ISO 8601: `PT0.2S`, `PT5M`, `P7D`.
+
+A service refuses to start and names everything that is missing, wrong, unknown or misspelt; it
+never prints a value. One environment and one file may serve several services: each reads its
+own groups. `MSGX_TEST_*`, `MSGX_LOCAL_*` and `MSGX_MIGRATE__DSN` belong to tests, launcher and
+migrations.
+"""
 EXAMPLES = {
     "MSGX_ENVIRONMENT": "dev",
     "MSGX_DATABASE__DSN": "postgresql://msgx_intake:secret@127.0.0.1:5432/msgx",
@@ -36,13 +57,13 @@ EXAMPLES = {
     "MSGX_KAFKA__BOOTSTRAP": "127.0.0.1:9092",
     "MSGX_REDIS__URL": "redis://127.0.0.1:6379/0",
 }
-_DURATION = TypeAdapter(timedelta)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:
     """One parameter, as the pages show it."""
 
+    key: str
     name: str
     form: str
     default: str | None  # None: must be set
@@ -71,7 +92,7 @@ def _groups() -> Iterator[Group]:
         for owner in reversed(AllSettings.__mro__)
         if issubclass(owner, BaseModel)
         for name, field in owner.model_fields.items()
-        if not _is_group(field)
+        if not is_group(field.annotation)
     }
     said = {
         name: text
@@ -84,12 +105,11 @@ def _groups() -> Iterator[Group]:
         about="What every process reads.",
         readers=tuple(READERS),
         variables=tuple(
-            _variable(f"{PREFIX}{name.upper()}", field, said.get(name, ""))
-            for name, field in plain.items()
+            _variable((name,), field, said.get(name, "")) for name, field in plain.items()
         ),
     )
     for name, field in AllSettings.model_fields.items():
-        if _is_group(field):
+        if is_group(field.annotation):
             yield _group(name, field)
 
 
@@ -101,29 +121,31 @@ def _group(name: str, field: FieldInfo) -> Group:
         about=sentence(kind),
         readers=tuple(one for one, model in READERS.items() if name in model.model_fields),
         variables=tuple(
-            _variable(f"{PREFIX}{name.upper()}__{part.upper()}", inner, said.get(part, ""))
+            _variable((name, part), inner, said.get(part, ""))
             for part, inner in kind.model_fields.items()
         ),
     )
 
 
-def _is_group(field: FieldInfo) -> bool:
-    return isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-
-
-def _variable(name: str, field: FieldInfo, meaning: str) -> Variable:
+def _variable(path: tuple[str, ...], field: FieldInfo, meaning: str) -> Variable:
+    one = Parameter(path, is_secret=plain(field.annotation) is SecretStr)
     if not meaning:
-        raise SystemExit(f"{name} has no meaning: give it a comment in msgx/settings.py")
-    default = None if field.is_required() else _shown(field.default)
-    return Variable(name=name, form=_form(field), default=default, meaning=meaning)
+        raise SystemExit(f"{one.key} has no meaning: give it a comment in msgx/settings.py")
+    return Variable(
+        key=one.key,
+        name=one.variable,
+        form=_form(one.key, field),
+        default=None if field.is_required() else shown(field.default),
+        meaning=meaning,
+    )
 
 
 _SET = "texts, separated by commas"
 
 
-def _form(field: FieldInfo) -> str:
-    """Return how a value is written, by the annotation."""
-    kind = _plain(field.annotation)
+def _form(key: str, field: FieldInfo) -> str:
+    """Return how a value is written, and its unit, by the annotation."""
+    kind = plain(field.annotation)
     if get_origin(kind) is Literal:
         return " or ".join(get_args(kind))
     if get_origin(kind) is tuple:
@@ -133,9 +155,13 @@ def _form(field: FieldInfo) -> str:
         return _SET if of is str else f"any of, separated by commas: {', '.join(of)}"
     if isinstance(kind, type) and issubclass(kind, ZoneInfo):
         return "time zone"
+    if kind is int:
+        units = [one.name for one in field.metadata if isinstance(one, Unit)]
+        if not units:
+            raise SystemExit(f"{key} has no unit: see Unit in msgx/config/parameters.py")
+        return f"whole number of {units[0]}"
     return {
         bool: "true or false",
-        int: "whole number",
         float: "number from 0 to 1",
         timedelta: "duration, ISO 8601",
         SecretStr: "text, secret",
@@ -143,50 +169,17 @@ def _form(field: FieldInfo) -> str:
     }[kind]
 
 
-def _plain(kind: Any) -> Any:
-    """Return the annotation without what only bounds it, or lets it be missing."""
-    if get_origin(kind) is Annotated:
-        return _plain(get_args(kind)[0])
-    if get_origin(kind) in (Union, UnionType):
-        (only,) = (one for one in get_args(kind) if one is not NoneType)
-        return _plain(only)
-    return kind
-
-
-def _shown(value: Any) -> str:
-    """Return a default as the variable would hold it."""
-    match value:
-        case None:
-            return ""
-        case bool():
-            return str(value).lower()
-        case timedelta():
-            return str(_DURATION.dump_python(value, mode="json"))
-        case tuple():
-            return ",".join(_shown(one) for one in value)
-        case frozenset():
-            return ",".join(sorted(value))
-        case _:
-            return str(value)
-
-
 def _page(groups: list[Group]) -> str:
     text = "# Settings\n\n" + notice("gen_settings")
-    text += (
-        "Every setting is an environment variable. `msgx.pipeline.claim-batch` in a document is"
-        " `MSGX_PIPELINE__CLAIM_BATCH` here. A service refuses to start and names every"
-        " variable that is missing, wrong, or unknown; it never prints a value. One environment"
-        " may serve several services: each reads its own groups. `MSGX_TEST_*`,"
-        " `MSGX_LOCAL_*` and `MSGX_MIGRATE__DSN` belong to tests, launcher and migrations.\n"
-    )
+    text += _ABOUT
     for group in groups:
         text += f"\n## {group.title}\n\n{group.about}"
         readers = ", ".join(group.readers) or "no service yet"
         text += f" Read by: {readers}.\n\n"
         text += table(
-            ["variable", "form", "default", "meaning"],
+            ["parameter", "variable", "form and unit", "default", "effect"],
             (
-                [f"`{one.name}`", one.form, _default(one), one.meaning]
+                [f"`{one.key}`", f"`{one.name}`", one.form, _default(one), one.meaning]
                 for one in group.variables
             ),
         )

@@ -9,7 +9,8 @@ from typing import Final
 
 import pytest
 
-from msgx.settings import PREFIX, AllSettings, load, variables
+from msgx.config.parameters import PREFIX
+from msgx.settings import AllSettings, load, variables
 from tests.architecture.sources import PRODUCT, ROOT, modules
 from tools.page import publish
 
