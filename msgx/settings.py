@@ -61,6 +61,9 @@ def _unless_empty(given: Any) -> Any:
     return given or None
 
 
+Code = Annotated[str, Field(pattern=r"^[A-Z0-9]{1,8}$")]
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
+Tag = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]{0,31}$")]
 Token = Annotated[SecretStr, Field(min_length=16)]
 Zone = Annotated[ZoneInfo, BeforeValidator(_zone)]
 Ladder = Annotated[tuple[Positive, ...], BeforeValidator(_words)]
@@ -211,6 +214,31 @@ class Dispatch(Retried):
     max_message_bytes: Bytes = 1_000_000  # larger values are DEAD(TOO_LARGE) at once
 
 
+class Request(Group):
+    """Requests to the AODB: what they look like, and how long they are worth something (R08,
+    R34)."""
+
+    sender: Code = "OSH5"  # SNDR of what we send
+    timeout: Positive = timedelta(minutes=10)  # an answer after this is refused
+    retention: Positive = timedelta(days=90)  # how long closed requests are kept
+    # how much the AODB's clock may be behind ours: an answer dated earlier is none
+    clock_tolerance: Annotated[timedelta, Field(ge=timedelta())] = timedelta(minutes=2)
+    interval: Positive = timedelta(seconds=1)  # rest of the loop when nothing waits
+    max_pending: Count = 100  # requests that may wait; more are refused
+    max_span: Positive = timedelta(days=366)  # the longest day plan that may be asked for
+    begin_tag: Tag = "BGDT"  # of a day plan's begin in RQFD
+    end_tag: Tag = "ENDT"  # of its end
+    # of both: DD, MMM or MM, YY or YYYY, hh, mm, ss, and signs between them
+    time_format: Annotated[str, Field(pattern=r"^[A-Za-z0-9 :./-]{1,32}$")] = "DDMMMYYhhmm"
+    category_tag: Tag = "RTYP"  # of the asked category or resource type in RQRD
+    table: Identifier = "COUTMSGS"  # of outbound messages in the mailbox
+    id_column: Identifier = "COUTMSGS_ID"  # its auto-increment
+    text_column: Identifier = "COUTMSGS_CLOB_MSG"  # the message
+    inserted_column: Identifier = "COUTMSGS_DATE_INSERTED"  # our time, in the mailbox's zone
+    routing_column: Identifier = "ROUTINGID"  # whom it is for
+    routing: Annotated[str, Field(min_length=1, max_length=23)] = "AODB"  # its value
+
+
 class Kafka(Group):
     """The broker and its two topics (C-9)."""
 
@@ -303,6 +331,7 @@ class AllSettings(ServiceSettings):
     reference: Reference = Reference()
     schd: Schd = Schd()
     dispatch: Dispatch = Dispatch()
+    request: Request = Request()
     kafka: Kafka
     redis: Redis
     projection: Projection = Projection()

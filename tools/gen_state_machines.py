@@ -9,7 +9,7 @@ from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from msgx.domain import delivery, flight, marking, processing
+from msgx.domain import delivery, flight, marking, processing, requests
 from services.intake.decide.backfill import Abandon, Decision, Rules, decide
 from tools.page import notice, publish, table
 from tools.remarks import remarks
@@ -46,6 +46,14 @@ def pages() -> dict[str, str]:
         delivery.TRANSITIONS,
         (delivery.EventState, delivery.DeliveryTrigger),
         start=delivery.EventState.PENDING,
+    )
+    text += _cycle(
+        "A request to the AODB",
+        "`req_track.state`, moved by the dispatcher; processor and refdata close it with the"
+        " answer.",
+        requests.TRANSITIONS,
+        (requests.RequestState, requests.RequestTrigger),
+        start=requests.RequestState.PENDING,
     )
     return {PAGE: text + _mark() + _flight()}
 

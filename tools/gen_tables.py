@@ -50,6 +50,11 @@ ABOUT: Mapping[str, tuple[str, str]] = {
     "schd_snap_log": ("processor", "one row a treatment of a day plan; decides nothing"),
     "msg_event": ("processor adds, dispatcher delivers", "the outbox (R28, R29)"),
     "event_id_seq": ("processor", "order of the outbox"),
+    "req_track": (
+        "api and dispatcher register, dispatcher sends, processor and refdata match and close",
+        "one row a request to the AODB (R08, R34, R56)",
+    ),
+    "req_seqn_seq": ("dispatcher", "SEQN of what we send"),
     "service_control": ("each its rows", "parts of a service that an operator lets rest (R55)"),
     "admin_audit": ("each its rows", "every act of an operator, with the reason (R35, R55)"),
     "ref_master": ("refdata", "one row a record of reference data (INV-26)"),

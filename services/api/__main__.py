@@ -1,4 +1,4 @@
-"""Api: HTTP clients to the mailbox and the flight projection. `python -m services.api`.
+"""Api: HTTP clients to mailbox, flight projection and records. `python -m services.api`.
 
 Stateless: several may serve at once, so it leads nothing.
 """
@@ -15,6 +15,7 @@ from msgx.settings import Mailbox as MailboxSettings
 from msgx.settings import load
 from services.api.app import READS, build
 from services.api.landing import Landing
+from services.api.records import Records
 from services.api.server import HttpServer
 from services.api.settings import ApiSettings
 
@@ -29,7 +30,8 @@ def main() -> int:
             landing = stack.enter_context(closing(_landing(settings.mailbox)))
         except ValueError as error:
             raise SystemExit(f"the configuration is not usable:\n{error}") from None
-        app = build(settings, reader, landing)
+        records = stack.enter_context(closing(Records(settings.database)))
+        app = build(settings, reader, landing, records)
         server = HttpServer(app, settings.http, settings.control.grace)
         stack.callback(server.stop)
         server.start()

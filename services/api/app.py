@@ -9,6 +9,7 @@ from msgx.projection.read import Reader
 from services.api import errors
 from services.api.door import Door, Gate
 from services.api.landing import Landing
+from services.api.records import Records
 from services.api.routes import flights, health, mailbox
 from services.api.settings import ApiSettings
 
@@ -28,7 +29,7 @@ _REQUESTS: Final = 64
 """Requests in work at once, of every kind."""
 
 
-def build(settings: ApiSettings, reader: Reader, landing: Landing) -> FastAPI:
+def build(settings: ApiSettings, reader: Reader, landing: Landing, records: Records) -> FastAPI:
     """Return the application. It opens nothing itself."""
     app = FastAPI(
         title="msgexchange",

@@ -4,14 +4,17 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any, Final
 
+from pydantic import SecretStr
+
 from msgx import clock
 from msgx.domain.failure import Away
 from msgx.mailbox.inbox import Mailbox
 from msgx.projection.read import Reader
-from msgx.settings import Http, Redis
+from msgx.settings import Database, Http, Redis
 from msgx.settings import Mailbox as MailboxSettings
 from services.api.app import READS, build
 from services.api.landing import Landing
+from services.api.records import Records
 from services.api.server import HttpServer
 from services.api.settings import ApiSettings
 from tests.support.process import PATIENCE_SECONDS, Process
@@ -23,12 +26,14 @@ def api_settings(
     *,
     redis: str = f"redis://{NOWHERE}/0",
     mailbox: str = f"mysql://nobody:nothing@{NOWHERE}/none",
+    database: str = "host=127.0.0.1 port=9 dbname=none user=nobody",
     http: dict[str, Any] | None = None,
     read_only: bool = False,
 ) -> ApiSettings:
     """Return settings for a free port; what is not named is away."""
     return ApiSettings(
         environment="test",
+        database=Database(dsn=SecretStr(database)),
         redis=Redis.model_validate({"url": redis, "timeout": "PT1S"}),
         mailbox=MailboxSettings.model_validate({"url": mailbox, "read_only": read_only}),
         http=Http.model_validate({"bind": "127.0.0.1:0", **(http or {})}),
@@ -49,9 +54,9 @@ def serving(settings: ApiSettings) -> Iterator[str]:
                 )
             )
         )
-        server = HttpServer(
-            build(settings, reader, landing), settings.http, settings.control.grace
-        )
+        records = stack.enter_context(closing(Records(settings.database)))
+        app = build(settings, reader, landing, records)
+        server = HttpServer(app, settings.http, settings.control.grace)
         stack.callback(server.stop)
         server.start()
         until(lambda: server.serving, "the server serves")
@@ -65,6 +70,7 @@ class Api(Process):
         given = {
             "MSGX_HTTP__BIND": settings.http.bind,
             "MSGX_REDIS__URL": settings.redis.url.get_secret_value(),
+            "MSGX_DATABASE__DSN": settings.database.dsn.get_secret_value(),
             "MSGX_MAILBOX__URL": settings.mailbox.url.get_secret_value(),
         }
         super().__init__("api", given | environment)
