@@ -63,7 +63,6 @@ def _unless_empty(given: Any) -> Any:
 
 Code = Annotated[str, Field(pattern=r"^[A-Z0-9]{1,8}$")]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
-Tag = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]{0,31}$")]
 Token = Annotated[SecretStr, Field(min_length=16)]
 Zone = Annotated[ZoneInfo, BeforeValidator(_zone)]
 Ladder = Annotated[tuple[Positive, ...], BeforeValidator(_words)]
@@ -226,8 +225,8 @@ class Request(Group):
     interval: Positive = timedelta(seconds=1)  # rest of the loop when nothing waits
     max_pending: Count = 100  # requests that may wait; more are refused
     max_span: Positive = timedelta(days=366)  # the longest day plan that may be asked for
-    begin_tag: Tag = "BGDT"  # of a day plan's begin in RQFD
-    end_tag: Tag = "ENDT"  # of its end
+    begin_tag: Tag = "BGTM"  # of a day plan's begin in RQFD
+    end_tag: Tag = "EDTM"  # of its end
     # of both: DD, MMM or MM, YY or YYYY, hh, mm, ss, and signs between them
     time_format: Annotated[str, Field(pattern=r"^[A-Za-z0-9 :./-]{1,32}$")] = "DDMMMYYhhmm"
     category_tag: Tag = "RTYP"  # of the asked category or resource type in RQRD

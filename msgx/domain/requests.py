@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final, Self
 
 from msgx.domain.message import Meta
+from msgx.domain.refdata import RTYPES, Category
 
 
 class RequestType(StrEnum):
@@ -92,28 +93,6 @@ def target(trigger: RequestTrigger) -> RequestState:
 NO_STYP: Final = "NONE"
 """The STYP of a request for a day plan (Q25)."""
 
-RSTA: Final = "RSTA"
-RESOURCES: Final = ("BELT", "CNTR", "GATE", "STND")
-"""The RTYP that a request for resource states may name."""
-
-CATEGORIES: Final = (
-    "COUL",
-    "ARPT",
-    "AIRL",
-    "AIRC",
-    "REGN",
-    "ORGN",
-    "FLTL",
-    "TLST",
-    "GLST",
-    "SLST",
-    "CLST",
-    "BLST",
-    "CHLT",
-    RSTA,
-)
-"""What a RQRD may ask for, in the order of the design's §13.2."""
-
 
 class NotAskable(ValueError):
     """There is no such request; the text tells whoever asks why."""
@@ -149,12 +128,12 @@ class Wish:
         Raises:
             NotAskable: there is no such category or resource.
         """
-        if category not in CATEGORIES:
-            raise NotAskable(f"the category is none of {', '.join(CATEGORIES)}")
-        if rtyp is not None and category != RSTA:
-            raise NotAskable(f"only {RSTA} has a resource type")
-        if rtyp is not None and rtyp not in RESOURCES:
-            raise NotAskable(f"the resource type is none of {', '.join(RESOURCES)}")
+        if category not in {*Category}:
+            raise NotAskable(f"the category is none of {', '.join(Category)}")
+        if rtyp is not None and category != Category.RSTA:
+            raise NotAskable(f"only {Category.RSTA} has a resource type")
+        if rtyp is not None and rtyp not in RTYPES:
+            raise NotAskable(f"the resource type is none of {', '.join(RTYPES)}")
         return cls(type=RequestType.RQRD, styp=category, rtyp=rtyp)
 
 
