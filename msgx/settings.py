@@ -221,9 +221,9 @@ class Request(Group):
     timeout: Positive = timedelta(minutes=10)  # an answer after this is refused
     retention: Positive = timedelta(days=90)  # how long closed requests are kept
     # how much the AODB's clock may be behind ours: an answer dated earlier is none
-    clock_tolerance: Annotated[timedelta, Field(ge=timedelta())] = timedelta(minutes=2)
+    clock_tolerance: Annotated[Duration, Field(ge=timedelta())] = timedelta(minutes=2)
     interval: Positive = timedelta(seconds=1)  # rest of the loop when nothing waits
-    max_pending: Count = 100  # requests that may wait; more are refused
+    max_pending: Rows = 100  # requests that may wait; more are refused
     max_span: Positive = timedelta(days=366)  # the longest day plan that may be asked for
     begin_tag: Tag = "BGTM"  # of a day plan's begin in RQFD
     end_tag: Tag = "EDTM"  # of its end
