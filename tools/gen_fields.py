@@ -1,4 +1,4 @@
-"""Write docs/fields.md from the registry and the FLOP rule table."""
+"""Write docs/fields.md from the two registries of fields and the FLOP rule table."""
 
 import sys
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from msgx.domain import fields, flop
+from msgx.domain import fields, flop, refdata
 from msgx.domain.fields import Kind, PartField, Where
 from tools.page import notice, publish, table
 from tools.remarks import remarks
@@ -20,12 +20,15 @@ _FORMS = {Kind.TEXT: "text"} | {
 
 def pages() -> dict[str, str]:
     """Return the page."""
-    return {PAGE: _intro() + _scalars() + _marks() + _collections() + _rules()}
+    flights = _intro() + _scalars() + _marks() + _collections() + _rules()
+    return {PAGE: flights + _reference() + _repeated()}
 
 
 def _intro() -> str:
     return (
-        "# Fields of a flight\n\n" + notice("gen_fields") + "One registry"
+        "# Fields\n\nOf a flight; those of [reference data](#reference-data) stand below.\n\n"
+        + notice("gen_fields")
+        + "One registry"
         " (`msgx/domain/fields.py`) lists every tag; decoder, merge, tables, JSON, journal and"
         " this page read it. Names are SIS tags everywhere; a column is the tag in lower case."
         " *Absent*, *empty* and *value* are three things: in FLOP and ADFT an absent tag keeps"
@@ -117,6 +120,49 @@ def _rules() -> str:
         f" Groups: {said}. On by default: {on} (`msgx.flop.groups`). Every other STYP is"
         " SKIPPED(unsupported).\n\n"
         + table(["STYP", "tags", "group", "an empty tag", "beyond that", "source"], rows)
+    )
+
+
+def _reference() -> str:
+    forms = remarks(refdata.Shape)
+    said = "; ".join(f"*{one.value}*: {forms[one.name]}" for one in refdata.Shape)
+    rows = [
+        [
+            f"`{form.category}`",
+            form.meaning,
+            " ".join(f"`{tag}`" for tag in form.key),
+            ", ".join(map(_reference_field, form.fields[len(form.key) :])),
+            " ".join(f"`{tag}`" for tag in sorted(form.ignored)),
+            form.source,
+        ]
+        for form in refdata.FORMS
+    ]
+    return (
+        "\n## Reference data\n\nOne registry (`msgx/domain/refdata.py`) lists the categories. A"
+        ' record is stored whole: an empty tag is null, "no value now" (R24); a tag without'
+        " children that is not here is kept as text (repeated: as a list) and counted in"
+        " `unmapped_field`; one with children is only counted; ignored fields are neither"
+        f" ([ADR 0041](adr/0041-reference-data-is-kept-whole.md)). {said}.\n\n"
+        + table(["category", "meaning", "key", "fields", "ignored", "source"], rows)
+        + f"\n`RTYP` is one of {', '.join(refdata.RTYPES)}, `STAT` one of"
+        f" {', '.join(refdata.STATS)}. `{refdata.BEGIN}` and `{refdata.END}` are names in the"
+        " payload; their tags are `msgx.reference.begin-tag` and `end-tag`.\n"
+    )
+
+
+def _reference_field(field: refdata.RefField) -> str:
+    notes = [] if field.shape is refdata.Shape.TEXT else [field.shape.value]
+    notes += ["the first"] if field.first else []
+    notes += [f"cut to {field.cut} characters"] if field.cut is not None else []
+    notes += ["codes of `msgx.reference.ocat`"] if field.filtered else []
+    return f"`{field.tag}`" + (f" ({', '.join(notes)})" if notes else "")
+
+
+def _repeated() -> str:
+    rows = [[f"`{one.tag}`", one.shape.value, _parts(one.parts)] for one in refdata.REPEATED]
+    return (
+        "\nIn every category but RSTA, unless it has a field of that name above:\n\n"
+        + table(["tag", "shape", "parts"], rows)
     )
 
 

@@ -110,24 +110,25 @@ class ReferenceReader:
     def _record(self, element: etree._Element, number: int, total: int) -> ReferenceRecord:
         place = f"{element.tag} {number} of {total}, line {element.sourceline}"
         try:
-            key = _key(element, FORM[self.kind.category].key, self.tally)
+            parts = _key(element, FORM[self.kind.category].key, self.tally)
+            key = ":".join(parts.values())
             if self.kind.action is Action.DEL:
                 return ReferenceRecord(key, None)
             place += f" ({key})"
-            return ReferenceRecord(key, self._payload(element))
+            return ReferenceRecord(key, self._payload(element, parts))
         except Refusal as refusal:
             raise Refusal(f"{place}: {refusal}") from None
 
-    def _payload(self, element: etree._Element) -> Mapping[str, Told]:
+    def _payload(self, element: etree._Element, key: Mapping[str, str]) -> Mapping[str, Told]:
         category, tally = self.kind.category, self.tally
         fields = field_readers(category, self.reading, self.zone, self.year)
         ignored = FORM[category].ignored
         groups: dict[str, list[etree._Element]] = {}
         count_attributes(element, tally)
         for child in element:
-            if child.tag not in ignored:
+            if child.tag not in ignored and child.tag not in key:
                 groups.setdefault(child.tag, []).append(child)
-        payload: dict[str, Told] = {}
+        payload: dict[str, Told] = {**key}
         for tag, found in groups.items():
             if (field := fields.get(tag)) is not None:
                 payload[field.name] = field.read(found, tally)
@@ -140,8 +141,8 @@ class ReferenceReader:
         return payload
 
 
-def _key(element: etree._Element, tags: Sequence[str], tally: Tally) -> str:
-    parts = []
+def _key(element: etree._Element, tags: Sequence[str], tally: Tally) -> Mapping[str, str]:
+    parts = {}
     for tag in tags:
         found = list(element.iterchildren(tag))
         if len(found) != 1:
@@ -153,8 +154,8 @@ def _key(element: etree._Element, tags: Sequence[str], tally: Tally) -> str:
             raise Refusal(f"{tag} {shown(text)} is no key of 1 to {KEY_LIMIT} characters")
         if tag == "RTYP":
             _one_of(tag, text, RTYPES)
-        parts.append(text)
-    return ":".join(parts)
+        parts[tag] = text
+    return parts
 
 
 def _one_of(tag: str, text: str, allowed: Sequence[str]) -> None:

@@ -5,12 +5,16 @@ from zoneinfo import ZoneInfo
 from msgx.codec.decode import Decoder
 from msgx.domain.failure import ErrorClass, Fault
 from msgx.domain.flop import FlopGroup
-from msgx.domain.message import Adft, Flop, Message, Record, Refused, Schedule
+from msgx.domain.message import Adft, Flop, Message, Record, Reference, Refused, Schedule
+from msgx.domain.refdata import Reading, Told
 
 YEAR = 2026
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 MAX_BYTES = 16 * 1024 * 1024
-DECODER = Decoder(zone=SHANGHAI, groups=frozenset(FlopGroup), max_bytes=MAX_BYTES)
+READING = Reading(begin_tag="BGTM", end_tag="EDTM", ocat=frozenset({"PHA", "MHA", "RHA"}))
+DECODER = Decoder(
+    zone=SHANGHAI, groups=frozenset(FlopGroup), max_bytes=MAX_BYTES, reference=READING
+)
 
 META = "<SNDR>AODB</SNDR><SEQN>000001</SEQN><DTTM>20260105083000</DTTM>"
 
@@ -54,6 +58,27 @@ def record(text: str) -> Record:
     """Return the one record of a message that must be acceptable."""
     (only,) = records(text)
     return only
+
+
+def reference_package(type_: str, styp: str, *records: str, recs: str | None = None) -> str:
+    """Return a message with these records of reference data; RECS is right unless given."""
+    count = f"<RECS>{len(records)}</RECS>" if recs is None else recs
+    elements = (f"<{type_}>{content}</{type_}>" for content in records)
+    return message(type_, styp, count + "".join(elements))
+
+
+def reference(text: str, decoder: Decoder = DECODER) -> Reference:
+    """Return the reference data of a message that must be acceptable."""
+    payload = decode(text, decoder).payload
+    assert isinstance(payload, Reference), payload
+    return payload
+
+
+def told_of(text: str, decoder: Decoder = DECODER) -> dict[str, Told]:
+    """Return what the one record of a reference message tells."""
+    (only,) = reference(text, decoder).records
+    assert only.payload is not None
+    return dict(only.payload)
 
 
 def refusal(text: str, error_class: ErrorClass = ErrorClass.PROTOCOL) -> str:

@@ -1,5 +1,6 @@
 """Hostile and broken texts get a Message or a Fault for an answer, never a defect."""
 
+import json
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from msgx.codec.wellformed import check_wellformed
 from msgx.domain.failure import ErrorClass, Fault
 from msgx.domain.fields import TAGS
 from msgx.domain.flop import RULES
-from msgx.domain.message import Message, Refused
+from msgx.domain.message import Message, Reference, Refused
+from msgx.domain.refdata import FORMS, Action, Form, fields_of
 from tests.unit.codec.messages import DECODER, YEAR, message
 
 SAMPLES = [
@@ -23,7 +25,12 @@ FRAGMENTS = (
     *("</MSG>", "<FLTR>", "</FLTR>", "<FLOP/>", "<RECS>1</RECS>", "<META/>", "<FLID>1</FLID>"),
     *("xmlns='a/b'", "xmlns:p='u'", "p:", "24", "29FEB27"),
 )
-KNOWN = (*TAGS, "FLID", "FLTR", "FLOP", "SCHD", "RECS", "SRVT", "GATE", "NEW")
+REFERENCE = {field.tag for form in FORMS for field in fields_of(form.category).values()}
+KNOWN = (
+    *TAGS,
+    *("FLID", "FLTR", "FLOP", "SCHD", "RECS", "SRVT", "GATE", "NEW", "CODE", "BGTM"),
+    *sorted(REFERENCE),
+)
 ATTRIBUTES = ("", ' GTNO="0"', ' CODE=""', ' DDES="X" DDIR="TO"', ' y="1"')
 
 slow = settings(
@@ -94,6 +101,27 @@ def trees(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         "<{0}{1}>{2}</{0}>".format, st.sampled_from(KNOWN), st.sampled_from(ATTRIBUTES), inner
     )
     return st.lists(node, max_size=5).map("".join)
+
+
+@slow
+@given(
+    st.sampled_from(FORMS),
+    st.sampled_from(Action),
+    st.recursive(st.text(alphabet="09AZ_ \n中", max_size=12), trees, max_leaves=30),
+)
+def test_any_record_of_reference_data_has_an_identity_and_an_answer(
+    form: Form, action: Action, body: str
+) -> None:
+    keys = "".join(f"<{tag}>GATE</{tag}>" for tag in form.key)
+    record = f"<{form.category}>{keys}{body}</{form.category}>"
+
+    said = answer(message(form.category, action, f"<RECS>1</RECS>{record}"))
+
+    assert isinstance(said, Message)
+    assert said.meta.identity == f"AODB|{form.category}|{action}|000001"
+    if isinstance(said.payload, Reference):
+        (only,) = said.payload.records
+        json.dumps(only.payload, allow_nan=False)
 
 
 @slow

@@ -21,6 +21,7 @@ from msgx.domain.message import (
     Schedule,
     Unsupported,
 )
+from msgx.domain.refdata import FORMS, REPEATED, Action, Category
 from tests.unit.codec.messages import decode
 
 SAMPLES = Path(__file__).parents[2] / "support" / "samples"
@@ -49,6 +50,35 @@ def test_every_subtype_of_the_rule_table_has_a_sample() -> None:
     }
 
     assert {rule.styp for rule in RULES} <= shown
+
+
+@pytest.mark.covers("US-13", "INV-26")
+def test_every_category_and_every_action_has_a_sample() -> None:
+    shown = [
+        (said["category"], said["action"])
+        for said in map(expected, NAMES)
+        if said["payload"] == "Reference"
+    ]
+
+    assert {category for category, _ in shown} == set(Category)
+    assert {action for _, action in shown} == set(Action)
+
+
+@pytest.mark.covers("US-13")
+def test_the_samples_show_every_field_of_the_reference_registry() -> None:
+    shown: dict[str, set[str]] = {category: set() for category in Category}
+    ignored = 0
+    for said in map(expected, NAMES):
+        if said["payload"] == "Reference":
+            for record in said["records"]:
+                shown[said["category"]] |= set(record["payload"] or ())
+
+    for form in FORMS:
+        assert {field.tag for field in form.fields} <= shown[form.category]
+        assert not form.ignored & shown[form.category]
+        ignored += len(form.ignored)
+    assert {field.tag for field in REPEATED} <= set().union(*shown.values())
+    assert ignored == 30
 
 
 def test_one_sample_shows_every_tag_of_the_registry() -> None:
@@ -90,14 +120,27 @@ def _payload(message: Message) -> dict[str, Any]:
             return {"styp": styp, "records": _records(records)}
         case Fdel(flids=flids):
             return {"flids": list(flids)}
-        case Reference(category=category, action=action):
-            raise AssertionError(f"read what is to be handed off: {category}-{action}")
-        case HandOff(category=category, action=action):
-            return {"category": category.value, "action": action.value}
+        case Reference():
+            return _reference(message.payload)
+        case HandOff(category=category):
+            raise AssertionError(f"{category} was not read")
         case Unsupported(reason=reason):
             return {"reason": reason}
         case Refused(error_class=error_class, text=text):
             return {"refused": error_class.value, "text": text}
+
+
+def _reference(payload: Reference) -> dict[str, Any]:
+    plain = {
+        "category": payload.category.value,
+        "action": payload.action.value,
+        "declared": payload.declared,
+        "records": [
+            {"key": record.key, "payload": json.loads(json.dumps(record.payload))}
+            for record in payload.records
+        ],
+    }
+    return plain if payload.warning is None else plain | {"warning": payload.warning}
 
 
 def _records(records: tuple[Record, ...]) -> list[dict[str, Any]]:
