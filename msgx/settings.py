@@ -298,6 +298,16 @@ class Http(Group):
     timeout: Positive = timedelta(seconds=10)
 
 
+class Telemetry(Group):
+    """Metrics, and where they go."""
+
+    # host:port that answers GET /metrics; port 0: any, see the log; not set: nowhere
+    metrics_bind: Annotated[str | None, BeforeValidator(_unless_empty)] = None
+    # http(s)://host:port of a collector that takes OTLP over gRPC; not set: none
+    otlp_endpoint: Annotated[str | None, BeforeValidator(_unless_empty)] = None
+    period: Positive = timedelta(seconds=15)  # between two readings of tables, two exports
+
+
 class ProcessSettings(Group):
     """What every process reads."""
 
@@ -308,6 +318,7 @@ class ProcessSettings(Group):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     control: Control = Control()
     admin: Admin = Admin()
+    telemetry: Telemetry = Telemetry()
 
 
 class ServiceSettings(ProcessSettings):

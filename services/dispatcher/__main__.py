@@ -6,13 +6,16 @@ import threading
 from msgx.domain.delivery import Target
 from msgx.domain.failure import Away
 from msgx.runtime.desk import Desk
+from msgx.runtime.gauges import Gauges
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
 from msgx.runtime.session import Session
 from msgx.settings import load
 from msgx.store.service_term import Service
+from msgx.telemetry.board import Board
 from services.dispatcher.admin import Delivery
+from services.dispatcher.figures import figures
 from services.dispatcher.relay import Relay
 from services.dispatcher.retention import Retention
 from services.dispatcher.settings import Settings, TopicSettings, check
@@ -26,6 +29,7 @@ def serve() -> int:
     check(settings)
     configure("dispatcher", settings.log_level)
     leadership = Leadership(settings.database, settings.leadership, Service.DISPATCHER)
+    board = Board(Service.DISPATCHER)
     wake = Wake(settings.database)
     stop = threading.Event()
     msg = Relay(
@@ -36,6 +40,7 @@ def serve() -> int:
         pace=settings.dispatch.pace,
         idle=lambda: wake.wait(settings.dispatch.idle_interval),
         stopping=stop.is_set,
+        board=board,
     )
     schd = Relay(
         settings,
@@ -45,11 +50,19 @@ def serve() -> int:
         pace=settings.schd.flush_period,
         idle=lambda: settings.schd.flush_period,
         stopping=stop.is_set,
+        board=board,
     )
     retention = Retention(
         leadership,
         Session(settings.database, "dispatcher-retention", by_key=True),
         settings.pipeline.event_retention,
+    )
+    gauges = Gauges(
+        board,
+        leadership,
+        Session(settings.database, "dispatcher-gauges", by_key=True),
+        figures,
+        settings.telemetry.period,
     )
     desk = Desk(leadership, Session(settings.database, "dispatcher-admin"))
     admin = Delivery(desk)
@@ -58,6 +71,7 @@ def serve() -> int:
         Loop("msg", msg.step),
         Loop("schd", schd.step),
         Loop("retention", retention.step),
+        Loop("gauges", gauges.step),
     ]
     status = run(
         "dispatcher",
@@ -65,6 +79,7 @@ def serve() -> int:
         settings,
         ready=lambda: leadership.leads and msg.flows and schd.flows,
         on_stop=stop.set,
+        board=board,
         services=[admin.service()],
     )
     if status == 0:  # else a loop still uses them
@@ -72,6 +87,7 @@ def serve() -> int:
         schd.close()
         wake.close()
         retention.close()
+        gauges.close()
         desk.close()
         leadership.lose()
     return status

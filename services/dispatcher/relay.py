@@ -16,6 +16,8 @@ from msgx.runtime.session import Session
 from msgx.store import delivery, service_control, service_term
 from msgx.store.connect import Connection
 from msgx.store.service_term import Service
+from msgx.telemetry import metrics
+from msgx.telemetry.board import Board
 from services.dispatcher.decide.record import Record, record
 from services.dispatcher.decide.sweep import BREATH, PART, Sweep
 from services.dispatcher.decide.wave import halves, parts, wait_after, without
@@ -42,7 +44,9 @@ class Relay:
         pace: timedelta,
         idle: Callable[[], timedelta],
         stopping: Callable[[], bool],
+        board: Board,
     ) -> None:
+        self._board = board
         self._settings = settings
         self._leadership = leadership
         self._target = target
@@ -161,6 +165,10 @@ class Relay:
             with self._fenced_transaction(conn):
                 for event, fault in hopeless.values():
                     self._bury(conn, event, event.attempts, fault.error_class, fault.text)
+            for _, fault in hopeless.values():
+                self._board.add(
+                    metrics.REFUSED, topic=self._target.part, error_class=fault.error_class
+                )
         held: set[bytes] = set()
         for part in parts(wave):
             held |= self._send(conn, without(part, held))
@@ -192,12 +200,17 @@ class Relay:
         # A mark that a power cut takes costs a repetition under the same ce_id.
         with self._fenced_transaction(conn, relaxed=True):
             marked = delivery.mark_sent(conn, self._target, [one.event for one in wave])
+        stale = len(wave) - marked  # replaced meanwhile (B11), or locked: go again
+        topic = self._target.part
+        self._board.add(metrics.WAVES, topic=topic)
+        self._board.add(metrics.DELIVERED, len(wave), topic=topic)
+        self._board.add(metrics.STALE, stale, topic=topic)
         log.info(
             "delivered",
             extra={
                 "topic": self._sender.topic,
                 "events": len(wave),
-                "stale": len(wave) - marked,  # replaced meanwhile (B11), or locked: go again
+                "stale": stale,
                 "last_event_id": wave[-1].event.event_id,
             },
         )
@@ -206,12 +219,11 @@ class Relay:
     def _refuse(self, conn: Connection, event: Event, refused: Refused) -> None:
         dispatch = self._settings.dispatch
         attempts = event.attempts + 1
+        why = ErrorClass.TOO_LARGE if refused.too_large else ErrorClass.PROCESSING
         wait = wait_after(attempts, dispatch.ladder, dispatch.max_attempts)
         with self._fenced_transaction(conn):
-            if refused.too_large:
-                self._bury(conn, event, attempts, ErrorClass.TOO_LARGE, str(refused))
-            elif wait is None:
-                self._bury(conn, event, attempts, ErrorClass.PROCESSING, str(refused))
+            if refused.too_large or wait is None:
+                self._bury(conn, event, attempts, why, str(refused))
             else:
                 delivery.postpone(
                     conn,
@@ -219,9 +231,10 @@ class Relay:
                     event,
                     attempts=attempts,
                     wait=wait,
-                    error_class=ErrorClass.PROCESSING,
+                    error_class=why,
                     text=str(refused),
                 )
+        self._board.add(metrics.REFUSED, topic=self._target.part, error_class=why)
         log.warning(
             "event refused",
             extra=self._ids(event) | {"attempts": attempts, "why": str(refused)},
@@ -269,6 +282,7 @@ class Relay:
         except Away as away:
             self._failures += 1
             self._looked = False
+            self._board.add(metrics.BROKER_AWAY, topic=self._target.part)
             pipeline = self._settings.pipeline
             away.rest = doubling(
                 pipeline.infra_backoff, pipeline.infra_backoff_limit, self._failures

@@ -11,6 +11,7 @@ import pytest
 
 from msgx.config.parameters import PREFIX
 from msgx.settings import AllSettings, load, variables
+from msgx.telemetry import metrics
 from tests.architecture.sources import PRODUCT, ROOT, modules
 from tools.page import publish
 
@@ -135,7 +136,7 @@ def test_commands_that_pages_name_exist() -> None:
     assert (unknown, absent) == (set(), set())
 
 
-def test_parameters_that_pages_name_exist() -> None:
+def test_parameters_and_metrics_that_pages_name_exist() -> None:
     known = {
         name.removeprefix(PREFIX).lower().replace("__", ".").replace("_", "-")
         for name in variables(AllSettings)
@@ -145,6 +146,7 @@ def test_parameters_that_pages_name_exist() -> None:
         for path in _documents()
         for one in re.findall(r"`msgx\.([a-z]+(?:[.-][a-z]+)+)`", path.read_text("utf-8"))
     }
+    known |= {one.name.removeprefix("msgx.") for one in metrics.ALL}
     unknown = {one for one in named if one not in known and not _is_code(one)}
 
     assert unknown == set()

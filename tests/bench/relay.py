@@ -18,6 +18,8 @@ from confluent_kafka import Producer
 
 from msgx import clock
 from msgx.domain.delivery import Target
+from msgx.store.service_term import Service
+from msgx.telemetry.board import Board
 from services.dispatcher.relay import Relay
 from services.dispatcher.settings import Settings
 from services.dispatcher.topics import topic_name
@@ -113,6 +115,7 @@ def ready(given: Settings) -> Iterator[Callable[[], None]]:
             pace=timedelta(),
             idle=lambda: IDLE,
             stopping=lambda: False,
+            board=Board(Service.DISPATCHER),
         )
         with closing(relay):
             settle(relay, lambda: True, "the producer is ready")

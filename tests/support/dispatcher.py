@@ -27,6 +27,7 @@ from msgx.runtime.leadership import Leadership
 from msgx.settings import Database, Dispatch, Kafka
 from msgx.settings import Leadership as LeadershipSettings
 from msgx.store.service_term import Service
+from msgx.telemetry.board import Board
 from services.dispatcher.relay import Relay
 from services.dispatcher.settings import Settings
 from services.dispatcher.topics import Topics, topic_name, wanted
@@ -165,11 +166,18 @@ def leading(given: Settings) -> Iterator[Leadership]:
 
 @contextmanager
 def relaying(
-    given: Settings, target: Target = Target.MSG, *, leadership: Leadership | None = None
+    given: Settings,
+    target: Target = Target.MSG,
+    *,
+    leadership: Leadership | None = None,
+    board: Board | None = None,
 ) -> Iterator[Relay]:
     """Yield a relay whose steps the test makes, on the production connections."""
     if leadership is None:
-        with leading(given) as own, relaying(given, target, leadership=own) as relay:
+        with (
+            leading(given) as own,
+            relaying(given, target, leadership=own, board=board) as relay,
+        ):
             yield relay
         return
     relay = Relay(
@@ -180,6 +188,7 @@ def relaying(
         pace=timedelta(),
         idle=timedelta,
         stopping=lambda: False,
+        board=board or Board(Service.DISPATCHER),
     )
     with closing(relay):
         yield relay

@@ -9,6 +9,8 @@ from msgx.domain.failure import Away
 from msgx.runtime.address import Address
 from msgx.runtime.loops import Loop, _drive
 from msgx.settings import Admin, Control
+from msgx.telemetry import metrics
+from msgx.telemetry.board import Board
 
 
 @pytest.mark.covers("B12")
@@ -30,6 +32,10 @@ def test_faults_in_a_row_rest_by_the_backoff_of_their_number(fault: Exception) -
         told.append(number)
         return timedelta()
 
-    _drive(Loop("any", step, backoff), stop, Address(Control(), Admin()))
+    board = Board("dispatcher")
+
+    _drive(Loop("msg", step, backoff), stop, Address(Control(), Admin()), board)
 
     assert told == [1, 2, 1, 2, 3]
+    cause = "away" if isinstance(fault, Away) else "defect"
+    assert board.read(metrics.LOOP_FAULTS)["msg", cause] == 5

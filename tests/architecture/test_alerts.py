@@ -1,0 +1,75 @@
+"""deploy/alerts.yaml: rules in Prometheus' form, of figures that exist, each with a page."""
+
+import re
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from msgx.telemetry import metrics
+from tests.architecture.sources import ROOT
+
+BY_NAME: Final = {one.prometheus: one for one in metrics.ALL}
+TOLD: Final[dict[str, Any]] = yaml.safe_load(
+    (ROOT / "deploy" / "alerts.yaml").read_text("utf-8")
+)
+RULES: Final[list[dict[str, Any]]] = [
+    rule for group in TOLD["groups"] for rule in group["rules"]
+]
+SELECTOR: Final = re.compile(r"(msgx_\w+)(?:\{([^}]*)\})?")
+MATCHER: Final = re.compile(r'(\w+)\s*(?:=|!=)\s*"([^"]*)"')
+DURATION: Final = re.compile(r"\d+[smhd]")
+OF_A_SCRAPE: Final = {"job", "instance"}
+
+
+def _name(rule: dict[str, Any]) -> str:
+    return str(rule["alert"])
+
+
+def test_every_alert_has_a_name_of_its_own() -> None:
+    names = [_name(rule) for rule in RULES]
+
+    assert len(names) == len(set(names)) > 20
+    assert all(re.fullmatch(r"Msgx[A-Z]\w+", name) for name in names)
+    assert len({group["name"] for group in TOLD["groups"]}) == len(TOLD["groups"])
+
+
+@pytest.mark.parametrize("rule", RULES, ids=_name)
+def test_an_alert_has_the_form_of_prometheus_and_its_page(rule: dict[str, Any]) -> None:
+    assert set(rule) - {"for"} == {"alert", "expr", "labels", "annotations"}
+    assert DURATION.fullmatch(rule.get("for", "1m"))
+    assert rule["labels"]["severity"] in ("critical", "warning", "info")
+    assert rule["annotations"].keys() == {"summary", "runbook"}
+    assert (ROOT / rule["annotations"]["runbook"]).is_file()
+    assert rule["expr"].count("(") == rule["expr"].count(")")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=_name)
+def test_an_alert_asks_for_figures_and_labels_that_exist(rule: dict[str, Any]) -> None:
+    found = SELECTOR.findall(rule["expr"])
+
+    assert found
+    labels = set(OF_A_SCRAPE)
+    for name, matchers in found:
+        known = BY_NAME[name].labels
+        labels |= known.keys()
+        for label, value in MATCHER.findall(matchers):
+            assert value in known[label], (name, label, value)
+    said = set(re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"]))
+    grouped = [
+        label.strip()
+        for group in re.findall(r"\b(?:by|on) \(([^)]*)\)", rule["expr"])
+        for label in group.split(",")
+    ]
+    assert said | set(grouped) <= labels
+
+
+def test_a_page_names_no_metric_that_there_is_not() -> None:
+    known = {one.name for one in metrics.ALL}
+    named = {
+        one
+        for path in (ROOT / "docs").rglob("*.md")
+        for one in re.findall(r"`(msgx\.[a-z.]+_[a-z_]+)", path.read_text("utf-8"))
+    }
+
+    assert named - known == set()

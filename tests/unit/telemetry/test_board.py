@@ -1,0 +1,105 @@
+"""The registry, the board, and what Prometheus reads of it."""
+
+import re
+import urllib.request
+from contextlib import closing
+from urllib.error import HTTPError
+
+import pytest
+
+from msgx.telemetry import metrics
+from msgx.telemetry.board import Board
+from msgx.telemetry.export import Exports
+from msgx.telemetry.listener import Listener
+from msgx.telemetry.metric import Gauge
+
+
+def exports(board: Board) -> Exports:
+    return Exports(board, environment="test", otlp_endpoint=None, period=15)
+
+
+def test_names_are_unique_and_end_in_the_unit_of_a_time() -> None:
+    names = [one.name for one in metrics.ALL]
+
+    assert len(set(names)) == len(names)
+    for one in metrics.ALL:
+        assert re.fullmatch(r"msgx(\.[a-z]+(_[a-z]+)*)+", one.name), one.name
+        assert (one.unit == "s") == one.name.endswith("_seconds"), one.name
+        assert one.meaning
+
+
+@pytest.mark.parametrize("service", ["intake", "processor", "dispatcher", "api"])
+def test_prometheus_reads_every_figure_under_the_name_that_the_registry_says(
+    service: str,
+) -> None:
+    board = Board(service)
+    for one in board.metrics:
+        if isinstance(one, Gauge) and one is not metrics.GAUGES_AGE:
+            board.put(one, {})
+    if metrics.GAUGES_AGE in board.metrics:
+        board.ask(metrics.GAUGES_AGE, lambda: 1.5)
+
+    text = exports(board).text().decode()
+
+    said = {line.split("{")[0].split(" ")[0] for line in text.splitlines() if line[0] != "#"}
+    assert said == {one.prometheus for one in board.metrics}
+
+
+def test_a_counter_is_there_from_the_beginning_and_a_gauge_once_it_was_read() -> None:
+    board = Board("dispatcher")
+    board.add(metrics.DELIVERED, 3, topic="msg")
+
+    assert board.read(metrics.DELIVERED) == {("msg",): 3, ("schd",): 0}
+    assert board.read(metrics.PENDING) == {}
+
+    board.put(metrics.PENDING, {("schd",): 7})
+    assert board.read(metrics.PENDING) == {("msg",): 0, ("schd",): 7}
+
+    board.put(metrics.PENDING, {})
+    assert board.read(metrics.PENDING) == {("msg",): 0, ("schd",): 0}
+
+    board.withdraw(metrics.PENDING)
+    assert board.read(metrics.PENDING) == {}
+
+
+def test_values_of_labels_are_bounded() -> None:
+    board = Board("dispatcher")
+    for number in range(100):
+        board.add(metrics.REFUSED, topic="msg", error_class=f"E{number}")
+    board.put(metrics.DEAD_EVENTS, {("msg", f"E{number}"): 1 for number in range(100)})
+
+    assert board.read(metrics.REFUSED)["msg", "other"] == 100
+    assert board.read(metrics.DEAD_EVENTS)["msg", "other"] == 100
+    assert len(board.read(metrics.REFUSED)) == len(list(metrics.REFUSED.series())) + 1
+
+
+def test_what_another_service_says_or_a_label_that_is_not_declared_is_refused() -> None:
+    board = Board("intake")
+
+    with pytest.raises(ValueError, match="not a figure of intake"):
+        board.add(metrics.DELIVERED, topic="msg")
+    with pytest.raises(ValueError, match="has the labels round"):
+        board.add(metrics.ROUNDS, topic="msg")
+
+
+def test_metrics_are_answered_on_their_own_address_and_nothing_else_is() -> None:
+    board = Board("dispatcher")
+    board.set(metrics.READY, 1)
+    with closing(Listener("127.0.0.1:0", exports(board).text)) as listener:
+        where = f"http://127.0.0.1:{listener.port}"
+
+        with urllib.request.urlopen(f"{where}/metrics", timeout=5) as answer:  # noqa: S310
+            kind, text = answer.headers["content-type"], answer.read().decode()
+        with pytest.raises(HTTPError, match="404"):
+            urllib.request.urlopen(f"{where}/", timeout=5)  # noqa: S310
+
+    assert kind.startswith("text/plain")
+    assert "\nmsgx_service_ready 1.0\n" in text
+
+
+def test_an_address_that_is_taken_says_which_parameter_names_it() -> None:
+    with (
+        closing(Listener("127.0.0.1:0", bytes)) as first,
+        pytest.raises(SystemExit, match="MSGX_TELEMETRY__METRICS_BIND"),
+    ):
+        Listener(f"127.0.0.1:{first.port}", bytes)
