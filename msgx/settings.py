@@ -7,12 +7,11 @@
 import os
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Annotated, Any, Literal, Self, TypeVar
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import Annotated, Literal, Self, TypeVar
+from zoneinfo import ZoneInfo
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     SecretStr,
@@ -21,54 +20,32 @@ from pydantic import (
 )
 
 from msgx.config.gather import Given, gather
+from msgx.config.kinds import (
+    Bytes,
+    Code,
+    Codes,
+    Copies,
+    Duration,
+    Events,
+    Flights,
+    Groups,
+    Identifier,
+    Ids,
+    Ladder,
+    Messages,
+    Partitions,
+    Positive,
+    Rows,
+    Share,
+    Tag,
+    TextOrNone,
+    TokenOrNone,
+    Tries,
+    Zone,
+)
 from msgx.config.parameters import Unit, at_fault, parameters, variable
-from msgx.domain.flop import DEFAULT_GROUPS, FlopGroup
+from msgx.domain.flop import DEFAULT_GROUPS
 from msgx.domain.refdata import Reading
-
-
-def _iso(given: Any) -> Any:
-    if isinstance(given, timedelta) or (isinstance(given, str) and given.startswith("P")):
-        return given
-    raise ValueError("is not a duration of ISO 8601, such as PT5S")
-
-
-Duration = Annotated[timedelta, BeforeValidator(_iso)]
-Positive = Annotated[Duration, Field(gt=timedelta())]
-Bytes = Annotated[int, Field(ge=1), Unit("bytes")]
-Events = Annotated[int, Field(ge=1), Unit("events")]
-Flights = Annotated[int, Field(ge=1), Unit("flights")]
-Ids = Annotated[int, Field(ge=1), Unit("ids")]
-Messages = Annotated[int, Field(ge=1), Unit("messages")]
-Partitions = Annotated[int, Field(ge=1), Unit("partitions")]
-Copies = Annotated[int, Field(ge=1), Unit("copies")]
-Rows = Annotated[int, Field(ge=1), Unit("rows")]
-Tries = Annotated[int, Field(ge=1), Unit("tries")]
-Share = Annotated[float, Field(gt=0, le=1)]
-
-
-def _words(given: Any) -> Any:
-    return given.replace(",", " ").split() if isinstance(given, str) else given
-
-
-def _zone(given: Any) -> Any:
-    try:
-        return ZoneInfo(given) if isinstance(given, str) else given
-    except (ZoneInfoNotFoundError, ValueError) as error:
-        raise ValueError("is not a known time zone") from error
-
-
-def _unless_empty(given: Any) -> Any:
-    return given or None
-
-
-Code = Annotated[str, Field(pattern=r"^[A-Z0-9]{1,8}$")]
-Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
-Token = Annotated[SecretStr, Field(min_length=16)]
-Zone = Annotated[ZoneInfo, BeforeValidator(_zone)]
-Ladder = Annotated[tuple[Positive, ...], BeforeValidator(_words)]
-Codes = Annotated[frozenset[str], BeforeValidator(_words)]
-Tag = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9]{0,15}$")]
-Groups = Annotated[frozenset[FlopGroup], BeforeValidator(_words)]
 
 
 def _seconds(*values: float) -> tuple[timedelta, ...]:
@@ -284,9 +261,9 @@ class Admin(Group):
     """Administrative calls over gRPC."""
 
     # bearer token that admits every call; without either token there are no such calls
-    token: Annotated[Token | None, BeforeValidator(_unless_empty)] = None
+    token: TokenOrNone = None
     # bearer token that admits only calls that change nothing
-    read_token: Annotated[Token | None, BeforeValidator(_unless_empty)] = None
+    read_token: TokenOrNone = None
 
 
 class Http(Group):
@@ -302,9 +279,9 @@ class Telemetry(Group):
     """Metrics, and where they go."""
 
     # host:port that answers GET /metrics; port 0: any, see the log; not set: nowhere
-    metrics_bind: Annotated[str | None, BeforeValidator(_unless_empty)] = None
+    metrics_bind: TextOrNone = None
     # http(s)://host:port of a collector that takes OTLP over gRPC; not set: none
-    otlp_endpoint: Annotated[str | None, BeforeValidator(_unless_empty)] = None
+    otlp_endpoint: TextOrNone = None
     period: Positive = timedelta(seconds=15)  # between two readings of tables, two exports
 
 
