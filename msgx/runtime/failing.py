@@ -1,14 +1,34 @@
 """A failure belongs to its row: dead at once, due again, or exhausted (US-03 AC5, R04, R05,
 R42). Whoever executes the head asks: the processor, or refdata (R16)."""
 
+import logging
 from datetime import timedelta
+
+import psycopg
 
 from msgx.domain.backoff import doubling, rung
 from msgx.domain.failure import REFUSED, ErrorClass, Fault
 from msgx.domain.message import Message
 from msgx.domain.processing import Trigger
 from msgx.settings import Pipeline
+from msgx.store.connect import fault
 from msgx.store.proc_state import Head, Outcome
+
+log = logging.getLogger(__name__)
+
+
+def blame(error: Exception, msg_id: int) -> Fault:
+    """Return `error` as the failure of its row; a defect of ours is logged with its trace."""
+    if isinstance(error, Fault):
+        return error
+    if isinstance(error, psycopg.Error):
+        refusal = fault(error, "processing a message")
+    else:
+        # A defect belongs to the row too; the loop would only try it for ever.
+        refusal = Fault(ErrorClass.PROCESSING, f"{type(error).__name__} while processing")
+    if refusal.error_class is ErrorClass.PROCESSING:
+        log.error("processing fault", extra={"msg_id": msg_id}, exc_info=error)
+    return refusal
 
 
 def verdict(

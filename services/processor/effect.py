@@ -1,5 +1,5 @@
 """What an examined message leads to, by the order of verdicts (R58); single flights are written
-here."""
+here, and reference data is handed over."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +18,10 @@ from msgx.domain.message import (
     ScheduleKind,
     Unsupported,
 )
-from msgx.domain.processing import Trigger
+from msgx.domain.processing import Route, Trigger
 from msgx.mailbox.texts import Fetched
 from msgx.projection.write import Field
+from msgx.store import proc_state
 from msgx.store.connect import Connection
 from msgx.store.proc_state import Outcome
 from services.processor.commit import Source, commit, keep_occurrences
@@ -60,6 +61,11 @@ class Package:
     situation: Situation
 
 
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """Reference data: refdata executes it, and it stays the head until then (R16)."""
+
+
 class Effects:
     """Decides and commits, in the transaction that examined the situation."""
 
@@ -67,7 +73,9 @@ class Effects:
         self._projector = projector
         self._airport = airport
 
-    def of(self, conn: Connection, fetched: Fetched, situation: Situation) -> Effect | Package:
+    def of(
+        self, conn: Connection, fetched: Fetched, situation: Situation
+    ) -> Effect | Package | Routed:
         """Return the effect of `fetched`; what it writes is written when this returns.
 
         Raises:
@@ -83,8 +91,9 @@ class Effects:
         if situation.entries and not isinstance(message.payload, Schedule):
             return self._redo(conn, message, situation)
         match message.payload:
-            case HandOff() | Reference():  # nobody executes it yet
-                return Effect(ending(message, Trigger.SKIP, "unsupported"))
+            case HandOff() | Reference():
+                proc_state.route(conn, fetched.msg_id, message.meta, Route.REFDATA)
+                return Routed()
             case Unsupported(reason=reason):
                 return Effect(ending(message, Trigger.SKIP, reason))
             case Refused(error_class=error_class, text=text):

@@ -24,7 +24,7 @@ _AT_ONCE: Final = timedelta()
 
 class NotHead(RuntimeError):
     """Another message is the head now, since a late lower id was registered (INV-3, B13), or
-    the head is not due."""
+    the head is not due, or refdata executes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +63,8 @@ def examine(conn: Connection, fetched: Fetched, term: int) -> Situation:
         raise NotHead(f"message {fetched.msg_id} is not the head")
     if begun.head.wait > _AT_ONCE:  # it failed before the late one that was just done (B24)
         raise NotHead(f"message {fetched.msg_id} is not due yet")
+    if begun.head.route is not None:
+        raise NotHead(f"message {fetched.msg_id} was handed over")
     if message is None:
         return Situation(now=begun.now, head=begun.head, entries=begun.entries)
     holder, digest = begun.holder or (None, None)

@@ -15,7 +15,7 @@ from msgx.domain.failure import ErrorClass, Fault
 from msgx.domain.message import Message
 from msgx.domain.processing import Trigger
 from msgx.mailbox.texts import Fetched
-from msgx.runtime.failing import verdict
+from msgx.runtime.failing import blame, verdict
 from msgx.settings import Pipeline
 from msgx.store import (
     attempt,
@@ -25,10 +25,10 @@ from msgx.store import (
     service_term,
     unmapped_field,
 )
-from msgx.store.connect import Connection, fault, pipelined
+from msgx.store.connect import Connection, pipelined
 from msgx.store.proc_state import Outcome
 from msgx.store.service_term import Deposed, Service
-from services.processor.effect import NO_CHANGE, Effect, Effects, Package, ending
+from services.processor.effect import NO_CHANGE, Effect, Effects, Package, Routed, ending
 from services.processor.examine import NotHead, examine
 from services.processor.project import Projector
 from services.processor.snapshot import Snapshots
@@ -41,6 +41,7 @@ class Progress(Enum):
 
     FINISHED = auto()  # terminal: on to the next message
     WAITS = auto()  # the head stays and rests (INV-3)
+    ROUTED = auto()  # the head stays, and refdata executes it (R16)
     MOVED = auto()  # another message is the head: look again
 
 
@@ -76,25 +77,19 @@ class Processor:
         except NotHead:
             conn.execute(service_term.UNLOCK_PIPELINE)
             return Progress.MOVED
-        except Fault as failure:
-            return self._fail(conn, fetched, failure, term)
-        except psycopg.Error as error:
-            if conn.broken or conn.closed:
-                raise
-            refusal = fault(error, "processing a message")
-            if refusal.error_class is ErrorClass.PROCESSING:
-                log.exception("processing fault", extra={"msg_id": fetched.msg_id})
-            return self._fail(conn, fetched, refusal, term)
         except Exception as error:
-            # A defect of ours belongs to the row too; the loop would only try it for ever.
-            log.exception("processing fault", extra={"msg_id": fetched.msg_id})
-            text = f"{type(error).__name__} while processing"
-            return self._fail(conn, fetched, Fault(ErrorClass.PROCESSING, text), term)
+            if isinstance(error, psycopg.Error) and (conn.broken or conn.closed):
+                raise
+            return self._fail(conn, fetched, blame(error, fetched.msg_id), term)
 
     def _attempt(self, conn: Connection, fetched: Fetched, term: int) -> Progress:
         with pipelined(conn):
             effect = self._effects.of(conn, fetched, examine(conn, fetched, term))
         match effect:
+            case Routed():
+                conn.execute(service_term.UNLOCK_PIPELINE)
+                log.info("routed", extra={"msg_id": fetched.msg_id})
+                return Progress.ROUTED
             case Effect(outcome=outcome, fields=fields):
                 self._projector.show(conn, fields, term=term)
             case Package(source=source):
@@ -143,7 +138,7 @@ class Processor:
         Nobody asks whether the lock was held: to wait for it may be what failed.
         """
         head = proc_state.head(conn)
-        if head is None or head.msg_id != fetched.msg_id:
+        if head is None or head.msg_id != fetched.msg_id or head.route is not None:
             conn.execute(service_term.UNLOCK_PIPELINE)
             return Progress.MOVED
         ends = verdict(

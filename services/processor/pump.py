@@ -44,6 +44,8 @@ class Pump:
         self._processor = processor
         self._projector = projector
         self._pipeline = pipeline
+        self._hearing: Connection | None = None  # the connection that listens
+        self._behind: list[Fetched] = []  # fetched behind a head that refdata executes
 
     def step(self) -> timedelta:
         """Process one window of heads, or wait for one; return the rest to take.
@@ -64,11 +66,18 @@ class Pump:
 
     def _step(self, conn: Connection, term: int) -> timedelta:
         head = proc_state.head(conn)
-        if head is None or head.wait > _AT_ONCE:
+        if head is None or head.route is not None:
             self._keep_complete(conn, term)
-            return self._listen() if head is None else self._rest(head)
-        for fetched in self._window(conn, head.msg_id, term):
-            if self._processor.process(conn, fetched, term) is not Progress.FINISHED:
+            return self._listen()
+        if head.wait > _AT_ONCE:
+            self._keep_complete(conn, term)
+            return self._rest(head)
+        window = self._window(conn, head.msg_id, term)
+        for place, fetched in enumerate(window, start=1):
+            progress = self._processor.process(conn, fetched, term)
+            if progress is Progress.ROUTED:
+                self._behind = window[place:]
+            if progress is not Progress.FINISHED:
                 break
             if self._stopping():  # a window of large day plans may outlast the grace
                 break
@@ -76,8 +85,11 @@ class Pump:
 
     def _window(self, conn: Connection, first: int, term: int) -> list[Fetched]:
         """Return the window of heads; a server that is away is a failure of the head (R04)."""
+        behind, self._behind = self._behind, []
         try:
             self._keep_complete(conn, term)
+            if behind and behind[0].msg_id == first:
+                return behind
             return self._fetcher.window(first, self._leadership.hold)
         except Away as away:
             return [Fetched(first, None, away)]
@@ -97,8 +109,12 @@ class Pump:
         return min(head.wait, self._pipeline.idle_interval)
 
     def _listen(self) -> timedelta:
-        """Wait for a registration, at most the idle interval: polling alone is enough."""
-        with self._ears.use("waiting for registrations") as conn:
-            listen.listen(conn, listen.REGISTERED)
+        """Wait for a registration, or the end of a routed head, at most the idle interval:
+        polling alone is enough."""
+        with self._ears.use("waiting for work") as conn:
+            if conn is not self._hearing:
+                listen.listen(conn, listen.REGISTERED)
+                listen.listen(conn, listen.EXECUTED)
+                self._hearing = conn
             listen.wait(conn, self._pipeline.idle_interval)
         return _AT_ONCE

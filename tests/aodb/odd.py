@@ -219,7 +219,4 @@ _REFUSED: tuple[tuple[str, str, tuple[Node, ...]], ...] = (
     ("time of a delay", "DELY", (el("DELY", CODE="81", STRT="99JUN260800", DURA="0010"),)),
 )
 
-_REFERENCE = (
-    "COUL", "ARPT", "AIRL", "AIRC", "REGN", "ORGN", "FLTL", "TLST", "GLST", "SLST", "CLST",
-    "BLST", "CHLT", "RSTA", "ABDG", "CITY", "PLST", "SCHS", "VIPL",
-)  # fmt: skip
+_REFERENCE = ("ABDG", "CITY", "PLST", "SCHS", "VIPL")

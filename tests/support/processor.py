@@ -58,9 +58,9 @@ class Line:
         (worker or self.worker).leadership.lose()
         self.wait_for_no_leader()
 
-    def wait_for_no_leader(self) -> None:
-        """Wait until nobody holds the processor's lock."""
-        lock = (service_term.LOCK_SPACE, list(Service).index(Service.PROCESSOR))
+    def wait_for_no_leader(self, service: Service = Service.PROCESSOR) -> None:
+        """Wait until nobody holds the lock of the service."""
+        lock = (service_term.LOCK_SPACE, list(Service).index(service))
         until(lambda: self.one(_LEADING, *lock) == 0, "the session of the leader ends")
 
     def empty(self) -> None:

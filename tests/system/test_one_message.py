@@ -38,10 +38,10 @@ def topics(line: Line, kafka_bootstrap: str, kafka_prefix: str) -> Any:
 
 @pytest.fixture
 def gateway(line: Line, topics: Any) -> Iterator[dict[str, Process]]:
-    """Intake, processor, dispatcher and api as processes, serving."""
+    """Every service as a process, serving."""
     with ExitStack() as stack:
         processes = {}
-        for name in ("intake", "processor", "dispatcher", "api"):
+        for name in ("intake", "processor", "refdata", "dispatcher", "api"):
             variables = environment(line.places) | {
                 "MSGX_DATABASE__DSN": make_conninfo(line.places.dsn, user=f"msgx_{name}"),
                 "MSGX_KAFKA__BOOTSTRAP": topics.kafka.bootstrap,

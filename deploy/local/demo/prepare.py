@@ -22,6 +22,7 @@ CREATE_DATABASE: Final = "CREATE DATABASE msgx"
 GRANTS: Final = {
     "intake": ("SELECT, UPDATE (CMINMSGS_DATE_PROCESSED) ON {schema}.CMINMSGS",),
     "processor": ("SELECT ON {schema}.CMINMSGS",),
+    "refdata": ("SELECT ON {schema}.CMINMSGS",),
     "dispatcher": ("SELECT, INSERT ON {schema}.COUTMSGS",),
     "api": ("SELECT, INSERT ON {schema}.CMINMSGS",),
 }

@@ -17,7 +17,7 @@ from deploy.local.stack import Stack
 from msgx import clock
 
 ROOT: Final = Path(__file__).parents[3]
-NAMES: Final = ("intake", "processor", "dispatcher", "api")
+NAMES: Final = ("intake", "processor", "refdata", "dispatcher", "api")
 SERVING_LIMIT: Final = 40.0
 TOPICS_LIMIT: Final = 60.0
 # Short ladders, so that a retry is seen within the demo.

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
+from tests.support.places import fresh
 from tests.support.processor import Line, lining
-from tests.support.servers import mysql, postgres, redis
 from tests.support.worker import Places, clear
 
 
@@ -15,12 +15,8 @@ def places(
     postgres_url: str, pg_template: str, mysql_url: str, redis_server_url: str
 ) -> Iterator[Places]:
     """A migrated database, a mailbox and a Redis database."""
-    with (
-        postgres.database(postgres_url, copy_of=pg_template) as dsn,
-        mysql.mailbox(mysql_url) as mailbox_url,
-        redis.database(redis_server_url) as redis_url,
-    ):
-        yield Places(dsn=dsn, mailbox=mailbox_url, redis=redis_url)
+    with fresh(postgres_url, pg_template, mysql_url, redis_server_url) as made:
+        yield made
 
 
 @pytest.fixture

@@ -1,0 +1,58 @@
+"""Refdata: routed heads to REF_MASTER. `python -m services.refdata`."""
+
+from contextlib import ExitStack, closing
+from functools import partial
+
+from msgx.codec.decode import Decoder
+from msgx.domain.backoff import doubling
+from msgx.mailbox.inbox import Mailbox
+from msgx.mailbox.texts import Texts
+from msgx.runtime.leadership import Leadership
+from msgx.runtime.logs import configure
+from msgx.runtime.loops import Loop, run
+from msgx.runtime.session import Session
+from msgx.settings import load
+from msgx.store.service_term import Service
+from services.refdata.execute import Executor
+from services.refdata.fetch import Fetcher
+from services.refdata.pump import Pump
+from services.refdata.settings import RefdataSettings
+
+
+def main() -> int:
+    """Run refdata until SIGTERM."""
+    settings = load(RefdataSettings)
+    configure("refdata", settings.log_level)
+    decoder = Decoder(
+        zone=settings.airport.zone,
+        groups=frozenset(),
+        max_bytes=settings.max_message_bytes,
+        reference=settings.reference.reading,
+    )
+    try:
+        mailbox = Mailbox(settings.mailbox)
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
+    backoff = partial(
+        doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
+    )
+    leadership = Leadership(settings.database, settings.leadership, Service.REFDATA)
+    with ExitStack() as stack:
+        stack.callback(leadership.lose)
+        fetcher = stack.enter_context(closing(Fetcher(Texts(mailbox, decoder))))
+        pump = Pump(
+            leadership,
+            stack.enter_context(closing(Session(settings.database, "refdata-ears"))),
+            Executor(fetcher, settings.pipeline, keep_raw=settings.dead.keep_raw),
+            settings.pipeline,
+        )
+        return run(
+            "refdata",
+            [Loop("pump", pump.step, backoff)],
+            settings,
+            ready=lambda: leadership.leads,
+        )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

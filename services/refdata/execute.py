@@ -1,0 +1,176 @@
+"""A routed head, from the lock to its end or to its next try (R16).
+
+Records and terminal state are one transaction, so a crash leaves nothing or everything; a
+category that is refused stays as it was, and stops only itself (INV-26, INV-27).
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+import psycopg
+
+from msgx.domain.failure import ErrorClass, Fault
+from msgx.domain.message import Message, Reference, Refused, Unsupported
+from msgx.domain.processing import Route, Trigger
+from msgx.mailbox.texts import Fetched
+from msgx.runtime.failing import blame, verdict
+from msgx.settings import Pipeline
+from msgx.store import (
+    dead_letter,
+    proc_state,
+    ref_master,
+    routed,
+    service_term,
+    unmapped_field,
+)
+from msgx.store.connect import Connection, pipelined
+from msgx.store.proc_state import Head, Outcome
+from msgx.store.ref_master import Source
+from msgx.store.service_term import Deposed, Service
+from services.refdata.decide import Change, Put, Remove, Replace, Skip, decide
+from services.refdata.fetch import Fetcher
+
+log = logging.getLogger(__name__)
+
+_AT_ONCE: Final = timedelta()
+
+
+class Executor:
+    """Takes routed heads to their end on the session that leads. One thread, one at a time."""
+
+    def __init__(self, fetcher: Fetcher, pipeline: Pipeline, *, keep_raw: bool = True) -> None:
+        self._fetcher = fetcher
+        self._pipeline = pipeline
+        self._keep_raw = keep_raw
+
+    def take(
+        self, conn: Connection, msg_id: int, term: int, beat: Callable[[], object]
+    ) -> None:
+        """Take the message on under PIPELINE_LOCK, if it still is a head that is ours.
+
+        Raises:
+            Deposed: another instance of refdata leads; nothing was written.
+            Away, psycopg.OperationalError: the session is lost, and the lock with it.
+        """
+        fetched = Fetched(msg_id, None, Fault(ErrorClass.INFRA, "the head was not read"))
+        try:
+            conn.execute(service_term.LOCK_PIPELINE)
+            if not _is_ours(proc_state.head(conn), msg_id):
+                conn.execute(service_term.UNLOCK_PIPELINE)
+                return
+        except psycopg.Error as error:
+            self._failed(conn, fetched, error, term)
+            return
+        fetched = self._fetcher.fetch(msg_id, beat)
+        try:
+            if isinstance(fetched.content, Fault):
+                raise fetched.content
+            self._apply(conn, fetched, fetched.content, term)
+        except Deposed:
+            raise
+        except Exception as error:  # noqa: BLE001 - a defect too belongs to the row
+            self._failed(conn, fetched, error, term)
+
+    def _apply(self, conn: Connection, fetched: Fetched, message: Message, term: int) -> None:
+        with pipelined(conn, then=service_term.UNLOCK_PIPELINE):
+            service_term.share(conn, Service.REFDATA, term)
+            outcome = _effect(conn, fetched.msg_id, message)
+            self._end(conn, fetched, outcome, term)
+        log.info("finished", extra={"msg_id": fetched.msg_id, "by": outcome.trigger.value})
+
+    def _end(self, conn: Connection, fetched: Fetched, outcome: Outcome, term: int) -> None:
+        """End the message, and write what is kept beside it, in the caller's transaction."""
+        message = fetched.content
+        routed.end(conn, fetched.msg_id, outcome, term=term)
+        if isinstance(message, Message):
+            unmapped_field.count(conn, fetched.msg_id, message.meta, message.unmapped)
+        if outcome.error_class is not None:
+            dead_letter.keep(conn, fetched.msg_id, fetched.raw if self._keep_raw else None)
+
+    def _failed(self, conn: Connection, fetched: Fetched, error: Exception, term: int) -> None:
+        """Record the failure on its row and unlock.
+
+        Nobody asks whether the lock was held: to wait for it may be what failed.
+        """
+        if isinstance(error, psycopg.Error) and (conn.broken or conn.closed):
+            raise error
+        failure = blame(error, fetched.msg_id)
+        head = proc_state.head(conn)
+        if head is None or not _is_ours(head, fetched.msg_id):
+            conn.execute(service_term.UNLOCK_PIPELINE)
+            return
+        ends = verdict(fetched.content, head, failure, committed=False, pipeline=self._pipeline)
+        with pipelined(conn):
+            service_term.share(conn, Service.REFDATA, term)
+            if isinstance(ends, Outcome):
+                self._end(conn, fetched, ends, term)
+            else:
+                proc_state.fail(
+                    conn, fetched.msg_id, failure.error_class, failure.text, wait=ends
+                )
+        conn.execute(service_term.UNLOCK_PIPELINE)
+        dead = isinstance(ends, Outcome)
+        log.log(
+            logging.ERROR if dead else logging.WARNING,
+            "dead" if dead else "failed",
+            extra={
+                "msg_id": fetched.msg_id,
+                "error_class": failure.error_class.value,
+                "error": failure.text,
+            },
+        )
+
+
+def _is_ours(head: Head | None, msg_id: int) -> bool:
+    """Tell whether the message still is the lowest open one, routed to us, and due (INV-3)."""
+    return (
+        head is not None
+        and head.msg_id == msg_id
+        and head.route is Route.REFDATA
+        and head.wait <= _AT_ONCE
+    )
+
+
+def _effect(conn: Connection, msg_id: int, message: Message) -> Outcome:
+    """Write what the message says, and return how it ends."""
+    match message.payload:
+        case Reference() as reference:
+            if reference.warning is not None:
+                log.warning(
+                    "RECS is wrong", extra={"msg_id": msg_id, "error": reference.warning}
+                )
+            return _write(conn, msg_id, message, reference, decide(reference))
+        case Refused(error_class=error_class, text=text):
+            return _ending(message, Trigger.REJECT, text, error_class)
+        case Unsupported(reason=reason):
+            return _ending(message, Trigger.SKIP, reason)
+        case _:
+            text = "the text holds no reference data any more"
+            return _ending(message, Trigger.REJECT, text, ErrorClass.PROTOCOL)
+
+
+def _write(
+    conn: Connection, msg_id: int, message: Message, reference: Reference, change: Change
+) -> Outcome:
+    source = Source(msg_id=msg_id, batch=message.meta.identity)
+    match change:
+        case Skip(reason=reason):
+            return _ending(message, Trigger.SKIP, reason)
+        case Replace(records=records):
+            ref_master.replace(conn, reference.category, records, source)
+        case Put(records=records):
+            ref_master.put(conn, reference.category, records, source)
+        case Remove(keys=keys):
+            ref_master.remove(conn, reference.category, keys)
+    return _ending(message, Trigger.SUCCEED)
+
+
+def _ending(
+    message: Message,
+    trigger: Trigger,
+    reason: str | None = None,
+    error_class: ErrorClass | None = None,
+) -> Outcome:
+    return Outcome(trigger=trigger, reason=reason, error_class=error_class, meta=message.meta)

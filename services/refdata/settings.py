@@ -1,0 +1,20 @@
+"""What refdata reads (R37)."""
+
+from msgx.settings import (
+    Airport,
+    Dead,
+    Mailbox,
+    Pipeline,
+    Reference,
+    ServiceSettings,
+)
+
+
+class RefdataSettings(ServiceSettings):
+    """The parameters of refdata."""
+
+    mailbox: Mailbox
+    airport: Airport = Airport()
+    pipeline: Pipeline = Pipeline()
+    dead: Dead = Dead()
+    reference: Reference = Reference()
