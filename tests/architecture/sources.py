@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-PRODUCT: Final = ("msgx", "services")
+PRODUCT: Final = ("msgx", "msgxctl", "services")
 ALL: Final = (*PRODUCT, "deploy", "tools", "tests")
 
 

@@ -1,0 +1,189 @@
+"""`msgxctl`: its commands, and what they have in common."""
+
+from pathlib import Path, PurePath
+from traceback import extract_tb
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+from typer.exceptions import TyperException
+
+from msgxctl import decode, events, marks, send, show
+from msgxctl.failure import Failure, Status
+from msgxctl.place import settle
+
+_PLACES = "Where the services answer"
+_ADMISSION = "Admission"
+
+
+class Guarded(TyperGroup):
+    """The root: a failure ends as one sentence on standard error, never as a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except Failure as failure:
+            show.note(failure.text)
+            raise typer.Exit(failure.status) from None
+        except (TyperException, typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except Exception as defect:  # noqa: BLE001 - told, without its words: they may be hostile
+            frame = extract_tb(defect.__traceback__)[-1]
+            place = f"{PurePath(frame.filename).name}:{frame.lineno}"
+            show.note(f"a defect of msgxctl: {type(defect).__name__} at {place}")
+        raise typer.Exit(Status.FAILED) from None
+
+
+app = typer.Typer(
+    name="msgxctl",
+    cls=Guarded,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Look at msgexchange and act on it.",
+    epilog="Exit status: 0 done, 1 refused or failed, 2 misused, 3 no answer, 4 denied, 130"
+    " interrupted.",
+)
+
+
+@app.callback()
+def root(
+    context: typer.Context,
+    intake: Annotated[
+        str | None,
+        typer.Option(envvar="MSGXCTL_INTAKE", metavar="HOST:PORT", rich_help_panel=_PLACES),
+    ] = None,
+    processor: Annotated[
+        str | None,
+        typer.Option(envvar="MSGXCTL_PROCESSOR", metavar="HOST:PORT", rich_help_panel=_PLACES),
+    ] = None,
+    refdata: Annotated[
+        str | None,
+        typer.Option(envvar="MSGXCTL_REFDATA", metavar="HOST:PORT", rich_help_panel=_PLACES),
+    ] = None,
+    dispatcher: Annotated[
+        str | None,
+        typer.Option(envvar="MSGXCTL_DISPATCHER", metavar="HOST:PORT", rich_help_panel=_PLACES),
+    ] = None,
+    api_control: Annotated[
+        str | None,
+        typer.Option(
+            envvar="MSGXCTL_API_CONTROL",
+            metavar="HOST:PORT",
+            help="The api's control address.",
+            rich_help_panel=_PLACES,
+        ),
+    ] = None,
+    api: Annotated[
+        str | None,
+        typer.Option(
+            envvar="MSGXCTL_API",
+            metavar="URL",
+            help="The api's HTTP address.",
+            rich_help_panel=_PLACES,
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="MSGXCTL_CONFIG",
+            help="A TOML file with any of these.  \\[default: ~/.config/msgxctl.toml]",
+            show_default=False,
+            rich_help_panel=_PLACES,
+        ),
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            envvar="MSGXCTL_TIMEOUT",
+            help="Seconds for an answer.  \\[default: 30]",
+            rich_help_panel=_PLACES,
+        ),
+    ] = None,
+    token_file: Annotated[
+        str | None,
+        typer.Option(
+            envvar="MSGXCTL_TOKEN_FILE",
+            metavar="FILE",
+            help="It holds the bearer token; the variable MSGXCTL_TOKEN goes before it.",
+            rich_help_panel=_ADMISSION,
+        ),
+    ] = None,
+    tls: Annotated[
+        bool | None,
+        typer.Option(
+            "--tls",
+            envvar="MSGXCTL_TLS",
+            help="The control addresses speak TLS; with the system's CAs.",
+            rich_help_panel=_ADMISSION,
+        ),
+    ] = None,
+    ca: Annotated[
+        str | None,
+        typer.Option(
+            envvar="MSGXCTL_CA",
+            metavar="FILE",
+            help="TLS, with the CAs in this PEM file.",
+            rich_help_panel=_ADMISSION,
+        ),
+    ] = None,
+    certificate: Annotated[
+        str | None,
+        typer.Option(
+            envvar="MSGXCTL_CERTIFICATE",
+            metavar="FILE",
+            help="TLS, with this client certificate.",
+            rich_help_panel=_ADMISSION,
+        ),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            envvar="MSGXCTL_KEY",
+            metavar="FILE",
+            help="The key of the client certificate.",
+            rich_help_panel=_ADMISSION,
+        ),
+    ] = None,
+    operator: Annotated[
+        str | None,
+        typer.Option(
+            envvar="MSGXCTL_OPERATOR",
+            help="Who acts, for the audit.  \\[default: the login name]",
+            rich_help_panel=_ADMISSION,
+        ),
+    ] = None,
+) -> None:
+    """Look at msgexchange and act on it."""
+    given = {
+        "intake": intake,
+        "processor": processor,
+        "refdata": refdata,
+        "dispatcher": dispatcher,
+        "api_control": api_control,
+        "api": api,
+        "token_file": token_file,
+        "tls": tls,
+        "ca": ca,
+        "certificate": certificate,
+        "key": key,
+        "operator": operator,
+        "timeout": timeout,
+    }
+    context.obj = settle(given, config)
+
+
+app.command()(send.send)
+app.command()(decode.decode)
+app.add_typer(marks.app, name="abandoned")
+app.add_typer(events.held, name="held")
+app.add_typer(events.app, name="events")
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

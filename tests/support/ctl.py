@@ -1,0 +1,54 @@
+"""`msgxctl` in this process, as a user's shell runs it."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from typer.testing import CliRunner
+
+from msgxctl.__main__ import app
+
+TOKEN: Final = "a-token-for-tests-only"
+WHY: Final = ("--reason", "a test")
+_RUNNER: Final = CliRunner()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a command printed and how it ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def told(self) -> Any:
+        """Return what --json printed: exactly one document."""
+        return json.loads(self.out)
+
+
+def ctl(
+    *arguments: object,
+    stdin: bytes | None = None,
+    home: Path = Path("/nonexistent"),
+    **variables: str | None,
+) -> Ended:
+    """Run a command with the given MSGXCTL_ variables, and the token unless they say another.
+
+    Whatever happens, no traceback is printed and no exception is left."""
+    given: dict[str, str | None] = {
+        f"MSGXCTL_{name.upper()}": text for name, text in variables.items()
+    }
+    own = {"MSGXCTL_TOKEN": TOKEN, "XDG_CONFIG_HOME": str(home), "COLUMNS": "200"}
+    words = [str(one) for one in arguments]
+    done = _RUNNER.invoke(app, words, input=stdin, env=own | given)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    assert "Traceback" not in done.output
+    return Ended(done.exit_code, done.stdout, done.stderr)
+
+
+def sentence(ended: Ended) -> str:
+    """Return the one sentence on standard error; nothing else may be there."""
+    (line,) = ended.err.strip().splitlines()
+    return line

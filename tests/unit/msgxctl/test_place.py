@@ -1,0 +1,145 @@
+"""Where msgxctl looks for services, token and certificates, and what it says of mistakes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from msgxctl.failure import Failure, Status
+from msgxctl.place import Peer, Place, settle, token
+from tests.support.ctl import ctl, sentence
+
+LIST = ("abandoned", "list")
+
+
+def config(folder: Path, text: str) -> str:
+    path = folder / "msgxctl.toml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_an_option_goes_before_the_variable_and_the_variable_before_the_file(
+    tmp_path: Path,
+) -> None:
+    file = config(tmp_path, 'intake = "127.0.0.1:1"\ndispatcher = "127.0.0.1:1"\n')
+
+    by_file = ctl("--config", file, *LIST)
+    by_variable = ctl("--config", file, *LIST, intake="127.0.0.1:2")
+    by_option = ctl("--config", file, "--intake", "127.0.0.1:3", *LIST, intake="127.0.0.1:2")
+
+    assert [one.status for one in (by_file, by_variable, by_option)] == [Status.AWAY] * 3
+    assert [sentence(one) for one in (by_file, by_variable, by_option)] == [
+        f"intake at 127.0.0.1:{port} does not answer" for port in (1, 2, 3)
+    ]
+
+
+def test_a_users_own_file_is_read_without_being_named(tmp_path: Path) -> None:
+    config(tmp_path, 'intake = "127.0.0.1:1"')
+
+    done = ctl(*LIST, home=tmp_path)
+
+    assert sentence(done) == "intake at 127.0.0.1:1 does not answer"
+
+
+def test_several_addresses_are_instances_of_one_service(tmp_path: Path) -> None:
+    given = Path(config(tmp_path, 'api-control = "127.0.0.1:1, 127.0.0.1:2"'))
+
+    assert settle({}, given).addresses(Peer.API) == ("127.0.0.1:1", "127.0.0.1:2")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('intak = "127.0.0.1:1"', "unknown key, intak"),
+        ("timeout = true", "wrong value for timeout"),
+        ("intake = 7", "wrong value for intake"),
+        ("intake = ", "is not TOML"),
+        ("timeout = 0.0", "timeout must be from"),
+        ('certificate = "a.pem"', "go together"),
+        ('token = "abc"', "unknown key, token"),
+    ],
+)
+def test_a_wrong_file_is_one_sentence_and_nothing_is_asked(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    done = ctl("--config", config(tmp_path, text), *LIST)
+
+    assert done.status == Status.USAGE
+    assert words in sentence(done)
+
+
+def test_a_missing_file_and_a_missing_address_are_one_sentence() -> None:
+    missing = ctl("--config", "/nonexistent/msgxctl.toml", *LIST)
+    unknown = ctl(*LIST)
+
+    assert (missing.status, unknown.status) == (Status.USAGE, Status.USAGE)
+    assert "cannot be read" in sentence(missing)
+    assert sentence(unknown) == (
+        "where does intake answer? --intake HOST:PORT or MSGXCTL_INTAKE says so"
+    )
+
+
+def test_the_token_comes_from_a_file_without_its_line_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "token").write_text("a-secret\n")
+    monkeypatch.delenv("MSGXCTL_TOKEN", raising=False)
+
+    assert token(Place(token_file=str(tmp_path / "token"))) == "a-secret"
+
+
+@pytest.mark.parametrize("text", ["a\nb", "gehéim", "\x1b[31m"])
+def test_a_token_that_no_header_takes_is_refused_and_not_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    (tmp_path / "token").write_text(text)
+    monkeypatch.delenv("MSGXCTL_TOKEN", raising=False)
+
+    with pytest.raises(Failure) as refused:
+        token(Place(token_file=str(tmp_path / "token")))
+
+    assert refused.value.status is Status.USAGE
+    assert text not in refused.value.text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("abandoned",),
+        ("abandoned", "list", "--limit", "0"),
+        ("abandoned", "list", "--why", "BOREDOM"),
+        ("abandoned", "reopen", "7"),
+        ("events", "requeue", "x", "--reason", "r"),
+        ("frobnicate",),
+        ("send",),
+    ],
+)
+def test_a_wrong_command_line_is_status_2(arguments: tuple[str, ...]) -> None:
+    done = ctl("--intake", "127.0.0.1:1", "--dispatcher", "127.0.0.1:1", *arguments)
+
+    assert done.status == 2
+
+
+def test_the_system_says_who_acts_unless_somebody_else_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unknown(*_: Any) -> str:
+        raise OSError("no such user")
+
+    monkeypatch.setattr("getpass.getuser", unknown)
+    reopen = ("abandoned", "reopen", "7", "--reason", "r")
+
+    nobody = ctl("--intake", "127.0.0.1:1", *reopen)
+    somebody = ctl("--intake", "127.0.0.1:1", "--operator", "ops", *reopen)
+
+    assert nobody.status == Status.USAGE
+    assert "--operator" in sentence(nobody)
+    assert somebody.status == Status.AWAY
+
+
+def test_completion_is_printed_for_the_usual_shells() -> None:
+    for shell in ("bash", "zsh", "fish"):
+        done = ctl("--show-completion", shell)
+
+        assert done.status == 0
+        assert "MSGXCTL_COMPLETE" in done.out.upper()
