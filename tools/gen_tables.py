@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from msgx.domain.refdata import FORM
 from tools.page import ROOT, notice, publish, table
 
 PAGE = "docs/tables.md"
@@ -58,6 +59,10 @@ ABOUT: Mapping[str, tuple[str, str]] = {
     "service_control": ("each its rows", "parts of a service that an operator lets rest (R55)"),
     "admin_audit": ("each its rows", "every act of an operator, with the reason (R35, R55)"),
     "ref_master": ("refdata", "one row a record of reference data (INV-26)"),
+    **{
+        f"ref_{category.lower()}": ("view", f"reference data: {form.meaning}")
+        for category, form in FORM.items()
+    },
     "held_unit": ("view", "flights of which nothing leaves to a topic, and why (R29)"),
 }
 

@@ -6,6 +6,7 @@ import pytest
 
 from msgx.domain.fields import COLLECTIONS, MARKS, OCCURRING, ROUTE_TAGS, SCALARS, Collection
 from tests.architecture.sources import ROOT
+from tools import ref_views
 
 OWN = {
     "flid",
@@ -52,3 +53,10 @@ def test_every_kept_part_of_a_collection_has_its_column(collection: Collection) 
 @pytest.mark.parametrize("tag", [field.tag for field in OCCURRING])
 def test_what_only_occurs_has_a_table_without_parts(tag: str) -> None:
     assert _columns(f"flight_{tag.lower()}") == {"flid", "msg_id", "ordinal", "raw"}
+
+
+@pytest.mark.covers("INV-26", "R24")
+def test_the_chain_makes_the_views_of_reference_data_as_the_registry_has_them() -> None:
+    due = [category.value for category in ref_views.due()]
+
+    assert due == [], "write a migration by tools/ref_views.py"
