@@ -36,6 +36,10 @@ _NO_CONVERSION: Final = "SET SESSION time_zone = '+00:00'"
 _TOLD: Final = "SELECT @@session.time_zone, @@session.autocommit, @@session.sql_mode"
 
 
+class Unclear(Away):
+    """The answer to COMMIT was lost: perhaps it took place, perhaps not, perhaps it will."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
     """Where the mailbox is, and as whom we come."""
@@ -109,7 +113,8 @@ class Session:
 
         Raises:
             Away: the mailbox failed, or the whole took longer than the time-out; nothing was
-            written, unless the answer to COMMIT was lost.
+            written.
+            Unclear: the answer to COMMIT was lost.
         """
         deadline = clock.ticks() + self._timeout
 
@@ -121,7 +126,11 @@ class Session:
             cursor.connection.begin()
             yield cursor, in_time
             in_time()
-            cursor.connection.commit()
+            try:
+                cursor.connection.commit()
+            except (pymysql.MySQLError, OSError) as error:
+                lost = f"the mailbox lost the answer to COMMIT {doing}{_code(error)}"
+                raise Unclear(lost) from error
 
     def close(self) -> None:
         """Close the connection, and with it whatever it has not committed."""

@@ -23,6 +23,10 @@ CONSTANT: Final = re.compile(r"_?[A-Z][A-Z0-9_]*")
 COMPOSED: Final = {
     ("msgx/store/listen.py", "sql.SQL('LISTEN {}').format(sql.Identifier(channel))"),
     ("msgx/store/migrate.py", "migration.sql.encode()"),  # the files of the chain
+    # names of a table that is not ours are parameters, validated as identifiers
+    ("msgx/mailbox/outbound.py", "self._highest"),
+    ("msgx/mailbox/outbound.py", "self._insert"),
+    ("msgx/mailbox/outbound.py", "self._find"),
     ("msgx/store/connect.py", "then"),  # a LiteralString: what travels with COMMIT
 }
 
