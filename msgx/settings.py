@@ -214,6 +214,16 @@ class Request(Group):
     routing_column: Identifier = "ROUTINGID"  # whom it is for
     routing: Annotated[str, Field(min_length=1, max_length=23)] = "AODB"  # its value
 
+    @model_validator(mode="after")
+    def _both_ends_can_be_told(self) -> Self:
+        if self.begin_tag == self.end_tag:
+            raise ValueError("begin-tag and end-tag need names of their own")
+        if missing := [
+            part for part in ("DD", "MM", "YY", "hh", "mm") if part not in self.time_format
+        ]:
+            raise ValueError(f"time-format lacks {', '.join(missing)}")
+        return self
+
 
 class Kafka(Group):
     """The broker and its two topics (C-9)."""

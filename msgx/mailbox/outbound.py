@@ -4,7 +4,7 @@ Names of table and columns are parameters, validated as identifiers when they ar
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import pymysql
@@ -16,6 +16,7 @@ from msgx.settings import Request
 
 # A client that stands still in the middle is dropped, and its row with it: after this nothing
 # of it can land any more (R34, R43).
+_IDLE_SECONDS: Final = 6  # longer than a connection is used without a question
 _DROP_IDLE: Final = "SET SESSION wait_timeout = %s"
 _INSERT: Final = """
     INSERT INTO {table} ({text_column}, {inserted_column}, {routing_column})
@@ -41,7 +42,8 @@ class Outbound:
     def __init__(self, settings: MailboxSettings, request: Request) -> None:
         self._session = Session(settings)
         self._zone = settings.zone
-        self._idle_seconds = max(1, int(settings.timeout.total_seconds()))
+        self._timeout = settings.timeout
+        self._idle_seconds = _IDLE_SECONDS + int(settings.timeout.total_seconds())
         self._routing = request.routing
         names = {
             "table": request.table,
@@ -53,6 +55,12 @@ class Outbound:
         self._insert = _INSERT.format(**names)
         self._highest = _HIGHEST.format(**names)
         self._find = _FIND.format(**names)
+
+    @property
+    def settles(self) -> timedelta:
+        """How long after its beginning a write may still land: to connect, to write, and for
+        the server to drop a client that stands still."""
+        return 2 * self._timeout + timedelta(seconds=self._idle_seconds)
 
     def close(self) -> None:
         """Close the connection; the next use opens another."""

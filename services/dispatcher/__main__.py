@@ -2,9 +2,12 @@
 
 import argparse
 import threading
+from functools import partial
 
+from msgx.domain.backoff import doubling
 from msgx.domain.delivery import Target
 from msgx.domain.failure import Away
+from msgx.mailbox.outbound import Outbound
 from msgx.runtime.desk import Desk
 from msgx.runtime.gauges import Gauges
 from msgx.runtime.leadership import Leadership
@@ -16,7 +19,9 @@ from msgx.store.service_term import Service
 from msgx.telemetry.board import Board
 from services.dispatcher.admin import Delivery
 from services.dispatcher.figures import figures
+from services.dispatcher.outgoing import PART, Outgoing
 from services.dispatcher.relay import Relay
+from services.dispatcher.request_admin import Requests
 from services.dispatcher.retention import Retention
 from services.dispatcher.settings import Settings, TopicSettings, check
 from services.dispatcher.topics import Topics, wanted
@@ -55,8 +60,10 @@ def serve() -> int:
     retention = Retention(
         leadership,
         Session(settings.database, "dispatcher-retention", by_key=True),
-        settings.pipeline.event_retention,
+        events=settings.pipeline.event_retention,
+        requests=settings.request.retention,
     )
+    outgoing = _outgoing(settings, leadership)
     gauges = Gauges(
         board,
         leadership,
@@ -66,10 +73,15 @@ def serve() -> int:
     )
     desk = Desk(leadership, Session(settings.database, "dispatcher-admin"))
     admin = Delivery(desk)
+    requests = Requests(desk, settings.request, settings.airport)
+    backoff = partial(
+        doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
+    )
     loops = [
         Loop("leadership", leadership.beat),
         Loop("msg", msg.step),
         Loop("schd", schd.step),
+        Loop(PART, outgoing.step, backoff),
         Loop("retention", retention.step),
         Loop("gauges", gauges.step),
     ]
@@ -80,17 +92,33 @@ def serve() -> int:
         ready=lambda: leadership.leads and msg.flows and schd.flows,
         on_stop=stop.set,
         board=board,
-        services=[admin.service()],
+        services=[admin.service(), requests.service()],
     )
     if status == 0:  # else a loop still uses them
         msg.close()
         schd.close()
         wake.close()
+        outgoing.close()
         retention.close()
         gauges.close()
         desk.close()
         leadership.lose()
     return status
+
+
+def _outgoing(settings: Settings, leadership: Leadership) -> Outgoing:
+    try:
+        outbound = Outbound(settings.mailbox, settings.request)
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
+    return Outgoing(
+        leadership,
+        Session(settings.database, "dispatcher-requests", by_key=True),
+        outbound,
+        settings.form,
+        settings.request,
+        read_only=settings.mailbox.read_only,
+    )
 
 
 def topics() -> int:
@@ -121,7 +149,8 @@ def topics() -> int:
 def main() -> int:
     """Run the service, or one of its commands."""
     parser = argparse.ArgumentParser(
-        prog="python -m services.dispatcher", description="Carry released events to Kafka."
+        prog="python -m services.dispatcher",
+        description="Carry released events to Kafka, and requests to the mailbox.",
     )
     commands = parser.add_subparsers(title="commands", dest="command")
     commands.add_parser("serve", help="deliver until a signal (the default)")

@@ -1,5 +1,5 @@
-"""The outbox's end: delivered events leave after `msgx.pipeline.event-retention`, a few at a
-time (B08, B62)."""
+"""What is over leaves, a few rows at a time: delivered events after
+`msgx.pipeline.event-retention`, closed requests after `msgx.request.retention` (B08, B62)."""
 
 import logging
 from datetime import timedelta
@@ -7,7 +7,7 @@ from typing import Final
 
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.session import Session
-from msgx.store import event_retention, service_term
+from msgx.store import event_retention, req_sending, service_term
 from msgx.store.service_term import Service
 
 log = logging.getLogger(__name__)
@@ -18,12 +18,21 @@ _IDLE: Final = timedelta(minutes=1)
 
 
 class Retention:
-    """Deletes delivered events while this instance leads; a loop of its own."""
+    """Deletes delivered events and closed requests while this instance leads; a loop of its
+    own."""
 
-    def __init__(self, leadership: Leadership, session: Session, keep: timedelta) -> None:
+    def __init__(
+        self,
+        leadership: Leadership,
+        session: Session,
+        *,
+        events: timedelta,
+        requests: timedelta,
+    ) -> None:
         self._leadership = leadership
         self._session = session
-        self._keep = keep
+        self._events = events
+        self._requests = requests
 
     def step(self) -> timedelta:
         """Delete one batch and return how long to rest.
@@ -33,12 +42,15 @@ class Retention:
             Away: PostgreSQL is away.
         """
         term = self._leadership.require()
-        with self._session.use("deleting delivered events") as conn, conn.transaction():
+        with self._session.use("deleting what is over") as conn, conn.transaction():
             service_term.share(conn, Service.DISPATCHER, term)
-            gone = event_retention.delete(conn, keep=self._keep, limit=BATCH)
+            gone = event_retention.delete(conn, keep=self._events, limit=BATCH)
+            closed = req_sending.delete(conn, keep=self._requests, limit=BATCH)
         if gone:
             log.info("delivered events deleted", extra={"rows": gone})
-        return _BETWEEN if gone == BATCH else _IDLE
+        if closed:
+            log.info("closed requests deleted", extra={"rows": closed})
+        return _BETWEEN if BATCH in (gone, closed) else _IDLE
 
     def close(self) -> None:
         """Close the connection."""

@@ -3,7 +3,18 @@
 from datetime import timedelta
 from typing import Final
 
-from msgx.settings import Dispatch, Kafka, Pipeline, ProcessSettings, Schd, ServiceSettings
+from msgx.codec.encode import Form
+from msgx.settings import (
+    Airport,
+    Dispatch,
+    Kafka,
+    Mailbox,
+    Pipeline,
+    ProcessSettings,
+    Request,
+    Schd,
+    ServiceSettings,
+)
 
 _MARGIN: Final = timedelta(seconds=1)
 
@@ -21,7 +32,23 @@ class Settings(ServiceSettings):
     schd: Schd = Schd()
     dispatch: Dispatch = Dispatch()
     pipeline: Pipeline = Pipeline()
+    request: Request = Request()
+    airport: Airport = Airport()
+    mailbox: Mailbox
     kafka: Kafka
+
+    @property
+    def form(self) -> Form:
+        """What outbound messages look like."""
+        request = self.request
+        return Form(
+            zone=self.airport.zone,
+            sender=request.sender,
+            begin_tag=request.begin_tag,
+            end_tag=request.end_tag,
+            time_format=request.time_format,
+            category_tag=request.category_tag,
+        )
 
     @property
     def transaction_timeout(self) -> timedelta:

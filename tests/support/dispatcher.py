@@ -24,7 +24,7 @@ from msgx import clock
 from msgx.domain.delivery import EventType, Target
 from msgx.domain.failure import Away
 from msgx.runtime.leadership import Leadership
-from msgx.settings import Database, Dispatch, Kafka
+from msgx.settings import Database, Dispatch, Kafka, Mailbox
 from msgx.settings import Leadership as LeadershipSettings
 from msgx.store.service_term import Service
 from msgx.telemetry.board import Board
@@ -35,6 +35,7 @@ from services.dispatcher.topics import Topics, topic_name, wanted
 ENVIRONMENT: Final = "test"
 ROOT: Final = Path(__file__).parents[2]
 PATIENCE_SECONDS: Final = 30.0
+NO_MAILBOX: Final = "mysql://nobody:nothing@127.0.0.1:9/none"
 
 _ADD: Final = """
     INSERT INTO msg_event (target, partition_key, event_type, payload, payload_version,
@@ -118,7 +119,13 @@ def ours(dsn: str) -> str:
 
 
 def settings(
-    dsn: str, bootstrap: str, prefix: str, *, produce_timeout: float = 5.0, **dispatch: Any
+    dsn: str,
+    bootstrap: str,
+    prefix: str,
+    *,
+    produce_timeout: float = 5.0,
+    mailbox: str = NO_MAILBOX,
+    **dispatch: Any,
 ) -> Settings:
     """Return production settings, as the service's own role."""
     return Settings(
@@ -126,6 +133,7 @@ def settings(
         database=Database(dsn=SecretStr(ours(dsn))),
         leadership=LeadershipSettings(),
         dispatch=Dispatch(**dispatch),
+        mailbox=Mailbox(url=SecretStr(mailbox)),
         kafka=Kafka(
             bootstrap=bootstrap,
             prefix=prefix,
@@ -306,6 +314,7 @@ def environment(given: Settings) -> dict[str, str]:
     }
     return inherited | {
         "MSGX_ENVIRONMENT": ENVIRONMENT,
+        "MSGX_MAILBOX__URL": given.mailbox.url.get_secret_value(),
         "MSGX_DATABASE__DSN": given.database.dsn.get_secret_value(),
         "MSGX_KAFKA__BOOTSTRAP": given.kafka.bootstrap,
         "MSGX_KAFKA__PREFIX": given.kafka.prefix,

@@ -71,7 +71,7 @@ class RequestServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetRequest(self, request, context):
-        """GetRequest shows one request; NOT_FOUND: there is none of this number.
+        """GetRequest shows one request.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

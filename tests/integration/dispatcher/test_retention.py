@@ -42,7 +42,7 @@ def retention(unsent: Settings) -> Iterator[Retention]:
     session = Session(unsent.database, "dispatcher-retention", by_key=True)
     with (
         leading(unsent) as leadership,
-        closing(Retention(leadership, session, WEEK)) as one,
+        closing(Retention(leadership, session, events=WEEK, requests=WEEK)) as one,
     ):
         yield one
 
