@@ -29,6 +29,14 @@ Told: TypeAlias = Mapping[str, Value | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptText:
+    """What we keep of the text of a message that died (R35, R38)."""
+
+    corrected: str | None  # the operator's; read instead of what was sent
+    raw: str | None  # what was sent; read if the mailbox has it no more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
     """The head of a message. The first four, trimmed, are the identity (C-3, R59)."""
 

@@ -13,7 +13,9 @@ from typing import Any, Final
 from psycopg import Cursor
 
 from msgx.domain.flight import Changes, EntryKind, Flight
+from msgx.domain.replay import Order
 from msgx.store import (
+    dead_letter,
     flight,
     flight_journal,
     flight_sql,
@@ -32,6 +34,7 @@ _BEGIN: Final = f"""
          bound AS ({identity_ledger.BIND})
     SELECT fence.term, msgx_now(),
            (SELECT json_object_agg(flid, kind) FROM flight_journal WHERE msg_id = %(msg_id)s),
+           ({dead_letter.ORDER_OF}),
            holder.msg_id, holder.body_digest, head.*
       FROM (SELECT term FROM service_term WHERE service = %(service)s FOR SHARE) AS fence
       LEFT JOIN head ON true
@@ -59,15 +62,15 @@ class Beginning:
     now: datetime
     head: Head | None
     entries: dict[str, EntryKind]  # the message's journal, by FLID (R12)
+    order: Order | None  # how it was put back, if it was (R35)
     holder: tuple[int, bytes] | None  # message and body digest that have the identity (INV-9)
 
 
 def begin(
     conn: Connection, msg_id: int, *, identity: str | None, body_digest: bytes | None
 ) -> Cursor[Any]:
-    """Send the first statement: fence, clock, head, journal, and the identity, which is bound
-    if
-    it is free and the message is the head. `begun` waits for it."""
+    """Send the first statement: fence, clock, head, journal, order of a replay, and the
+    identity, which is bound if it is free and the message is the head. `begun` waits for it."""
     return conn.execute(
         _BEGIN,
         {
@@ -88,11 +91,12 @@ def begun(cursor: Cursor[Any], term: int) -> Beginning:
     row = cursor.fetchone()
     now = service_term.judge(None if row is None else row[:2], Service.PROCESSOR, term)
     assert row is not None  # noqa: S101 - judged
-    entries, holder, digest, *head = row[2:]
+    entries, order, holder, digest, *head = row[2:]
     return Beginning(
         now=now,
         head=None if head[0] is None else proc_state.head_from(head),
         entries={flid: EntryKind(kind) for flid, kind in (entries or {}).items()},
+        order=None if order is None else Order(**order),
         holder=None if holder is None else (holder, digest),
     )
 

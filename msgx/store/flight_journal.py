@@ -3,6 +3,8 @@ processor."""
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from msgx.domain.flight import Changes, EntryKind, Flight
@@ -22,12 +24,35 @@ _OF: Final = """
     SELECT flid, kind, state_version, life, msg_id, at, changes FROM flight_journal
      WHERE flid = ANY(%s) ORDER BY flid, state_version
 """
+# MAFL is derived: nobody tells it, so nobody's telling of it is newer.
+_NEWER: Final = """
+    SELECT entry.flid, tag, max(entry.msg_id)
+      FROM flight_journal AS entry CROSS JOIN LATERAL jsonb_object_keys(entry.changes) AS tag
+     WHERE entry.flid = ANY(%s) AND entry.msg_id > %s AND tag <> 'MAFL'
+     GROUP BY entry.flid, tag
+"""
+_DONE: Final = """
+    SELECT flid, state_version, kind, at, ARRAY(SELECT jsonb_object_keys(changes) ORDER BY 1),
+           count(*) OVER ()
+      FROM flight_journal WHERE msg_id = %s ORDER BY journal_id LIMIT %s
+"""
 _ORPHANS: Final = """
     SELECT DISTINCT flid FROM flight_journal AS entry
      WHERE NOT EXISTS (SELECT FROM flight_schd WHERE flid = entry.flid)
        AND NOT EXISTS (SELECT FROM flight_version_floor WHERE flid = entry.flid)
      ORDER BY flid
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a message did to one flight."""
+
+    flid: str
+    state_version: int
+    kind: str
+    at: datetime
+    tags: list[str]
 
 
 def entries(conn: Connection, msg_id: int) -> dict[str, EntryKind]:
@@ -72,6 +97,22 @@ def histories(conn: Connection, flids: Sequence[str]) -> dict[str, list[Entry]]:
         )
         found.setdefault(flid, []).append(entry)
     return found
+
+
+def newer(conn: Connection, msg_id: int, flids: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return, of each of `flids`, the tags that messages above `msg_id` have set, each with the
+    newest of them (R35)."""
+    found: dict[str, dict[str, int]] = {}
+    rows: list[Any] = conn.execute(_NEWER, (list(flids), msg_id)).fetchall()
+    for flid, tag, source in rows:
+        found.setdefault(flid, {})[tag] = source
+    return found
+
+
+def done(conn: Connection, msg_id: int, *, limit: int) -> tuple[list[Done], int]:
+    """Return what a message did, flight by flight, and to how many flights in all."""
+    rows: list[Any] = conn.execute(_DONE, (msg_id, limit)).fetchall()
+    return [Done(*row[:5]) for row in rows], rows[0][5] if rows else 0
 
 
 def orphans(conn: Connection) -> list[str]:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from msgx.domain.failure import ErrorClass, clean, fingerprint
-from msgx.domain.message import Meta
+from msgx.domain.message import KeptText, Meta
 from msgx.domain.processing import ProcState, Route, Trigger, sources, target
 from msgx.store.connect import Connection
 
@@ -44,11 +44,15 @@ HEAD: Final = f"""
      ORDER BY msg_id
      LIMIT 1
 """
+# With the texts that are kept: only a replayed message has one.
 _NEXT: Final = """
-    SELECT msg_id FROM proc_state
-     WHERE state IN ('PENDING', 'FAILED') AND msg_id > %s
+    WITH coming AS MATERIALIZED (
+        SELECT msg_id FROM proc_state
+         WHERE state IN ('PENDING', 'FAILED') AND msg_id > %s
+         ORDER BY msg_id
+         LIMIT %s)
+    SELECT msg_id, corrected, raw FROM coming LEFT JOIN dead_letter USING (msg_id)
      ORDER BY msg_id
-     LIMIT %s
 """
 # The terminal state and the owed backfill are one statement (INV-8). A row that has its mark
 # from an earlier life owes none (R44). The first error class is kept (R05).
@@ -139,11 +143,14 @@ def head_from(row: Sequence[Any]) -> Head:
     )
 
 
-def upcoming(conn: Connection, after: int, limit: int) -> list[int]:
-    """Return the next open ids above `after`, for fetching ahead; nothing is decided by
-    them."""
+def upcoming(conn: Connection, after: int, limit: int) -> list[tuple[int, KeptText | None]]:
+    """Return the next open ids above `after` and the texts that are kept of them, for fetching
+    ahead; nothing is decided by them."""
     rows: Sequence[Any] = conn.execute(_NEXT, (after, limit)).fetchall()
-    return [msg_id for (msg_id,) in rows]
+    return [
+        (msg_id, None if corrected is raw is None else KeptText(corrected=corrected, raw=raw))
+        for msg_id, corrected, raw in rows
+    ]
 
 
 def ending(outcome: Outcome) -> dict[str, object]:

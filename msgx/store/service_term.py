@@ -29,9 +29,10 @@ LOCK_SPACE: Final = 0x6D736778
 _PIPELINE: Final = 100
 
 LOCK_PIPELINE: Final = f"SELECT pg_advisory_lock({LOCK_SPACE}, {_PIPELINE})"
+LOCK_PIPELINE_BRIEFLY: Final = f"SELECT pg_advisory_xact_lock({LOCK_SPACE}, {_PIPELINE})"
 UNLOCK_PIPELINE: Final = f"SELECT pg_advisory_unlock({LOCK_SPACE}, {_PIPELINE})"
 """PIPELINE_LOCK: held from identity to finish by whoever executes the head; also by history
-cleanup."""
+cleanup. Briefly: to the end of the transaction."""
 
 RELAXED: Final = """
     SELECT term, msgx_now() AS now, set_config('synchronous_commit', 'off', true)
@@ -67,6 +68,8 @@ SHARE: Final = """
     SELECT term, msgx_now() FROM service_term WHERE service = %s FOR SHARE
 """
 
+_NOW: Final = "SELECT msgx_now()"
+
 
 def try_lock(conn: Connection, service: Service) -> bool:
     """Take the lock of `service` for this session, if nobody has it."""
@@ -101,6 +104,15 @@ def share(conn: Connection, service: Service, term: int, *, relaxed: bool = Fals
     else:
         row = conn.execute(SHARE, (service,)).fetchone()
     return judge(row, service, term)
+
+
+def now(conn: Connection) -> datetime:
+    """Return the time of this transaction (R36)."""
+    row = conn.execute(_NOW).fetchone()
+    assert row is not None  # noqa: S101
+    at = row[0]
+    assert isinstance(at, datetime)  # noqa: S101
+    return at
 
 
 def judge(row: tuple[object, ...] | None, service: Service, term: int) -> datetime:

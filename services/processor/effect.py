@@ -19,17 +19,18 @@ from msgx.domain.message import (
     Unsupported,
 )
 from msgx.domain.processing import Route, Trigger
+from msgx.domain.replay import conflict_key
 from msgx.mailbox.texts import Fetched
 from msgx.projection.write import Field
-from msgx.store import proc_state
+from msgx.store import identity_ledger, proc_state
 from msgx.store.connect import Connection
 from msgx.store.proc_state import Outcome
 from services.processor.commit import Source, commit, keep_occurrences
-from services.processor.decide.adft import adft
-from services.processor.decide.flop import fdel, flop
 from services.processor.decide.schedule import days_of
-from services.processor.decide.world import Commit, Decision, Reject, Skip, World
+from services.processor.decide.stale import told
+from services.processor.decide.world import Commit, Reject, Skip
 from services.processor.examine import Situation, read_world
+from services.processor.judge import Asked, judge
 from services.processor.project import Projector
 from services.processor.trace import trace
 
@@ -87,7 +88,10 @@ class Effects:
                 return self._unreadable(conn, message, situation)
             raise message
         if situation.holder != fetched.msg_id:
-            return self._known_identity(conn, message, situation)
+            if situation.same_body or situation.order is None or not situation.order.force:
+                return self._known_identity(conn, message, situation)
+            key = conflict_key(message.meta.identity, fetched.msg_id)
+            identity_ledger.bind_apart(conn, fetched.msg_id, key, message.body_digest)
         if situation.entries and not isinstance(message.payload, Schedule):
             return self._redo(conn, message, situation)
         match message.payload:
@@ -155,33 +159,30 @@ class Effects:
         change: Flop | Fdel | Adft,
         situation: Situation,
     ) -> Effect:
-        match self._decide(conn, change, situation):
+        asked = Asked(
+            msg_id=msg_id,
+            change=change,
+            world=situation.world,
+            order=situation.order,
+            zone=self._airport.zone,
+            day_cut=self._airport.day_cut,
+            now=situation.now,
+        )
+        judged = judge(conn, asked)
+        match judged.decision:
             case Skip(reason=reason):
                 return Effect(ending(message, Trigger.SKIP, reason))
-            case Reject(text=text):
-                return Effect(ending(message, Trigger.REJECT, text, ErrorClass.PROTOCOL))
+            case Reject(text=text, error_class=error_class):
+                return Effect(ending(message, Trigger.REJECT, text, error_class))
             case Commit(writes=writes):
                 source = self._source(msg_id, message, situation)
                 fields = commit(conn, source, writes, now=situation.now)
                 if isinstance(change, Adft):
                     keep_occurrences(conn, msg_id, change.records)
                 note = None if writes else NO_CHANGE
+                if judged.newer:
+                    note = f"newer values left: {told(judged.newer)}"
                 return Effect(ending(message, Trigger.SUCCEED, note), fields)
-
-    def _decide(
-        self, conn: Connection, change: Flop | Fdel | Adft, situation: Situation
-    ) -> Decision:
-        now, airport = situation.now, self._airport
-        match change:
-            case Flop():  # no FLOP touches MAID or FLNO: no main is concerned
-                return flop(change, situation.world, now=now)
-            case Fdel():
-                return fdel(change, _with_mains(conn, situation.world, ()), now=now)
-            case Adft(records=records):
-                mains = (record.told.get("MAID") for record in records)
-                told = [main for main in mains if isinstance(main, str)]
-                world = _with_mains(conn, situation.world, told)
-                return adft(change, world, zone=airport.zone, day_cut=airport.day_cut, now=now)
 
     def _source(self, msg_id: int, message: Message, situation: Situation) -> Source:
         return Source(
@@ -211,18 +212,3 @@ def ending(
 
 def _is_plan(message: Message) -> bool:
     return message.meta.type == "SCHD" and message.meta.styp in {*ScheduleKind}
-
-
-def _with_mains(conn: Connection, world: World, told: Sequence[str]) -> World:
-    """Return `world` with the main flights that its flights have or are told, and their
-    codeshares."""
-    stored = {flight.main_flid for flight in world.flights.values()} - {None}
-    missing = {str(main) for main in stored.union(told)}.difference(world.flights)
-    if not missing:
-        return world
-    mains = read_world(conn, sorted(missing))
-    return World(
-        flights={**world.flights, **mains.flights},
-        sharers={**world.sharers, **mains.sharers},
-        floors={**mains.floors, **world.floors},
-    )

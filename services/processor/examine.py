@@ -11,6 +11,7 @@ from typing import Final
 
 from msgx.domain.flight import EntryKind
 from msgx.domain.message import Adft, Fdel, Flop, Message
+from msgx.domain.replay import Order
 from msgx.mailbox.texts import Fetched
 from msgx.store import attempt, flight, service_term
 from msgx.store.connect import Connection
@@ -36,6 +37,7 @@ class Situation:
     holder: int | None = None  # the message that has this identity; None: not readable
     same_body: bool = True
     entries: dict[str, EntryKind] = field(default_factory=dict)  # what this message already did
+    order: Order | None = None  # how it was put back, if it was (R35)
     world: World = field(default_factory=World)
 
 
@@ -66,7 +68,9 @@ def examine(conn: Connection, fetched: Fetched, term: int) -> Situation:
     if begun.head.route is not None:
         raise NotHead(f"message {fetched.msg_id} was handed over")
     if message is None:
-        return Situation(now=begun.now, head=begun.head, entries=begun.entries)
+        return Situation(
+            now=begun.now, head=begun.head, entries=begun.entries, order=begun.order
+        )
     holder, digest = begun.holder or (None, None)
     return Situation(
         now=begun.now,
@@ -74,6 +78,7 @@ def examine(conn: Connection, fetched: Fetched, term: int) -> Situation:
         holder=holder,
         same_body=digest == message.body_digest,
         entries=begun.entries,
+        order=begun.order,
         world=_world(flight.loaded(reading) if reading is not None else []),
     )
 

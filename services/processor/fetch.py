@@ -48,5 +48,6 @@ class Fetcher:
 
     def _fetch(self, after: int) -> list[Fetched]:
         with self._session.use("looking for the next heads") as conn:
-            ids = proc_state.upcoming(conn, after, self._size)
-        return self._texts.read(ids) if ids else []
+            coming = proc_state.upcoming(conn, after, self._size)
+        kept = {msg_id: text for msg_id, text in coming if text is not None}
+        return self._texts.read([msg_id for msg_id, _ in coming], kept) if coming else []

@@ -101,7 +101,7 @@ class Processor:
                     outcome = ending(source.message, Trigger.SUCCEED, note)
                 else:
                     outcome = ending(
-                        source.message, Trigger.REJECT, refusal.text, ErrorClass.PROTOCOL
+                        source.message, Trigger.REJECT, refusal.text, refusal.error_class
                     )
         self._finish(conn, fetched, outcome, term, then=service_term.UNLOCK_PIPELINE)
         return Progress.FINISHED

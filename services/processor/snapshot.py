@@ -5,13 +5,15 @@ A crash after any batch leaves journal entries; the next run plans again, leaves
 its entry, and ends in the same state."""
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from itertools import chain
 
 from msgx import clock
+from msgx.domain.flight import EntryKind
 from msgx.domain.message import Record, Schedule
+from msgx.domain.replay import NewerSource, Order
 from msgx.settings import Schd
 from msgx.store import flight, flight_journal, service_term
 from msgx.store.connect import Connection, pipelined
@@ -25,7 +27,8 @@ from services.processor.decide.schedule import (
     judge,
     plan,
 )
-from services.processor.decide.world import Reject
+from services.processor.decide.stale import Newer, overwritten, refusal, sparing
+from services.processor.decide.world import Reject, Write
 from services.processor.effect import Airport, Package
 from services.processor.examine import read_world
 from services.processor.trace import trace
@@ -37,13 +40,25 @@ log = logging.getLogger(__name__)
 class _Work:
     """What is left to write of a package."""
 
+    days: Sequence[date]
     records: Mapping[str, Record]
     absent: frozenset[str]
     known: Mapping[str, Known]
+    newer: Newer  # of a replay: what is left alone
+    sources: tuple[NewerSource, ...] = ()  # of what it would have changed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreseen:
+    """What writing a package would come to."""
+
+    flights: int
+    removals: int
+    sources: tuple[NewerSource, ...]
 
 
 class Snapshots:
-    """Writes day plans. Every call is made under PIPELINE_LOCK."""
+    """Writes day plans. Every call that writes is made under PIPELINE_LOCK."""
 
     def __init__(self, airport: Airport, settings: Schd) -> None:
         self._airport = airport
@@ -56,34 +71,19 @@ class Snapshots:
             Deposed: another processor leads; the batches written stay.
         """
         began = clock.ticks()
-        schedule, done = package.schedule, package.situation.entries
-        days = days_of(schedule, self._airport.zone, self._airport.day_cut)
-        known = _known(conn, schedule, days)
-        scope = judge(
-            schedule,
-            days,
-            known,
-            zone=self._airport.zone,
-            day_cut=self._airport.day_cut,
-            max_removal_ratio=self._settings.max_removal_ratio,
-            begun=bool(done),
+        schedule, situation = package.schedule, package.situation
+        work = self._work(
+            conn, package.source.msg_id, schedule, situation.entries, situation.order
         )
-        if isinstance(scope, Reject):
-            return scope
-        work = _Work(
-            records={one.flid: one for one in schedule.records if one.flid not in done},
-            absent=frozenset(scope.absent).difference(done),
-            known=known,
-        )
-        whole, losing = families(work.records.values(), work.absent, known)
-        size = self._settings.batch
-        for batch in chain(batches(whole, size), batches(losing, size)):
+        if isinstance(work, Reject):
+            return work
+        for batch in self._batches(work):
             self._write(conn, package.source, batch, work, term)
         trace(
             conn,
-            package.situation.head,
+            situation.head,
             schedule,
-            days=days,
+            days=work.days,
             entries=flight_journal.entries(conn, package.source.msg_id),
             seconds=clock.ticks() - began,
         )
@@ -91,23 +91,106 @@ class Snapshots:
         log.info("day plan written", extra=extra)
         return None
 
+    def foresee(
+        self,
+        conn: Connection,
+        msg_id: int,
+        schedule: Schedule,
+        *,
+        done: Mapping[str, EntryKind],
+        order: Order,
+    ) -> Foreseen | Reject:
+        """Return what a replay of the package would come to now; nothing is written."""
+        work = self._work(conn, msg_id, schedule, done, order)
+        if isinstance(work, Reject):
+            return work
+        now = service_term.now(conn)
+        kinds = [
+            write.kind
+            for batch in self._batches(work)
+            for write in self._plan(conn, batch, work, now=now)
+        ]
+        return Foreseen(
+            flights=len(kinds),
+            removals=kinds.count(EntryKind.DELETED),
+            sources=work.sources,
+        )
+
+    def _work(
+        self,
+        conn: Connection,
+        msg_id: int,
+        schedule: Schedule,
+        done: Mapping[str, EntryKind],
+        order: Order | None,
+    ) -> _Work | Reject:
+        """Judge the package: whole, before its first write. Once a part is written no guard is
+        taken again (R12): a replay then leaves alone what is newer."""
+        days = days_of(schedule, self._airport.zone, self._airport.day_cut)
+        known = _known(conn, schedule, days)
+        newer: Newer = {}
+        if order is not None:
+            newer = flight_journal.newer(conn, msg_id, list(known))
+        spares = order is not None and (order.allow_stale or bool(done))
+        scope = judge(
+            schedule,
+            days,
+            known,
+            zone=self._airport.zone,
+            day_cut=self._airport.day_cut,
+            max_removal_ratio=self._settings.max_removal_ratio,
+            approved=None if order is None else order.approve_removals,
+            spared=newer if spares else (),
+            begun=bool(done),
+        )
+        if isinstance(scope, Reject):
+            return scope
+        work = _Work(
+            days=days,
+            records={one.flid: one for one in schedule.records if one.flid not in done},
+            absent=frozenset(scope.absent).difference(done),
+            known=known,
+            newer={},
+        )
+        sources = self._sources(conn, work, newer)
+        if sources and not spares:
+            return refusal(sources)
+        return replace(work, newer=newer, sources=sources)
+
+    def _sources(self, conn: Connection, work: _Work, newer: Newer) -> tuple[NewerSource, ...]:
+        """Return what newer messages have set of what the package would change."""
+        concerned = [flid for flid in (*work.records, *work.absent) if flid in newer]
+        if not concerned:
+            return ()
+        now = service_term.now(conn)
+        return overwritten(self._plan(conn, concerned, work, now=now), newer)
+
+    def _batches(self, work: _Work) -> Iterator[tuple[str, ...]]:
+        whole, losing = families(work.records.values(), work.absent, work.known)
+        size = self._settings.batch
+        return chain(batches(whole, size), batches(losing, size))
+
     def _write(
         self, conn: Connection, source: Source, batch: Sequence[str], work: _Work, term: int
     ) -> None:
-        records = [work.records[flid] for flid in batch if flid in work.records]
         with pipelined(conn):
             now = service_term.share(conn, Service.PROCESSOR, term)
-            world = read_world(conn, [*batch, *_mains(batch, work)])
-            writes = plan(
-                records,
-                [flid for flid in batch if flid in work.absent],
-                world,
-                zone=self._airport.zone,
-                day_cut=self._airport.day_cut,
-                now=now,
-            )
-            commit(conn, source, writes, now=now)
+            commit(conn, source, self._plan(conn, batch, work, now=now), now=now)
+            records = [work.records[flid] for flid in batch if flid in work.records]
             keep_occurrences(conn, source.msg_id, records)
+
+    def _plan(
+        self, conn: Connection, batch: Sequence[str], work: _Work, *, now: datetime
+    ) -> tuple[Write, ...]:
+        world = read_world(conn, [*batch, *_mains(batch, work)])
+        return plan(
+            [work.records[flid] for flid in batch if flid in work.records],
+            [flid for flid in batch if flid in work.absent],
+            sparing(world, work.newer),
+            zone=self._airport.zone,
+            day_cut=self._airport.day_cut,
+            now=now,
+        )
 
 
 def _known(conn: Connection, schedule: Schedule, days: Sequence[date]) -> dict[str, Known]:

@@ -60,10 +60,11 @@ class Executor:
             if not _is_ours(proc_state.head(conn), msg_id):
                 conn.execute(service_term.UNLOCK_PIPELINE)
                 return
+            kept = dead_letter.kept(conn, [msg_id])  # of a replay: a correction (R35)
         except psycopg.Error as error:
             self._failed(conn, fetched, error, term)
             return
-        fetched = self._fetcher.fetch(msg_id, beat)
+        fetched = self._fetcher.fetch(msg_id, kept, beat)
         try:
             if isinstance(fetched.content, Fault):
                 raise fetched.content

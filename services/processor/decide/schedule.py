@@ -1,7 +1,7 @@
 """SCHD-DNLD and RESP: the whole truth about its days (INV-15b). Verdict first, then families,
 then writes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from typing import TypeAlias
@@ -48,12 +48,16 @@ def judge(
     zone: tzinfo,
     day_cut: timedelta,
     max_removal_ratio: float,
+    approved: int | None = None,
+    spared: Container[str] = (),
     begun: bool = False,
 ) -> Scope | Reject:
     """Return the scope, or why the whole package is refused (INV-19, R18, R19).
 
     `known` holds the package's flights and every ACTIVE flight of `days`. A package of which a
     part is written has `begun`: it was judged then, and is not refused any more (R12).
+    `approved` removals go before the ratio: exactly so many. Flights that are `spared` are not
+    deleted.
     """
     if not package.records:
         return Reject("an empty package names no operation day")
@@ -74,11 +78,15 @@ def judge(
         for flid, flight in known.items()
         if flight.state is FlightState.ACTIVE and flight.operation_day in set(days)
     ]
-    absent = sorted((flid for flid in scope if flid not in named), key=by_number)
-    if not begun and len(absent) > max_removal_ratio * len(scope):
-        return Reject(
-            f"the package would delete {len(absent)} of {len(scope)} flights of its days"
-        )
+    lacking = (flid for flid in scope if flid not in named and flid not in spared)
+    absent = sorted(lacking, key=by_number)
+    told = f"the package would delete {len(absent)} of {len(scope)} flights of its days"
+    if begun:
+        pass
+    elif approved is not None and len(absent) != approved:
+        return Reject(f"{told}, not the {approved} that were approved")
+    elif approved is None and len(absent) > max_removal_ratio * len(scope):
+        return Reject(told)
     return Scope(days=tuple(days), absent=tuple(absent))
 
 

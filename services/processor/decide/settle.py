@@ -24,7 +24,10 @@ from services.processor.decide.world import Draft, Emission, Floor, World, Write
 def settle(world: World, drafts: Mapping[str, Draft], *, now: datetime) -> tuple[Write, ...]:
     """Return the writes that bring every draft about; a draft that changes nothing is none
     (R40)."""
-    drafted = {flid: _drafted(world, flid, draft, now) for flid, draft in drafts.items()}
+    drafted = {
+        flid: _drafted(world, flid, _spared(world, flid, draft), now)
+        for flid, draft in drafts.items()
+    }
     mains = {
         main
         for flid, after in drafted.items()
@@ -43,6 +46,21 @@ def mafl(world: World, main: Flight) -> tuple[Sharer, ...]:
 
 def _main_of(flight: Flight | None) -> str | None:
     return None if flight is None else flight.main_flid
+
+
+def _spared(world: World, flid: str, draft: Draft) -> Draft:
+    """Return `draft` without what the decision must leave alone: tags that newer messages have
+    set; and a flight that one has deleted or that `draft` would delete, as a whole."""
+    tags, before = world.spared.get(flid), world.flights.get(flid)
+    if not tags or before is None:
+        return draft
+    stays_deleted = before.state is FlightState.DELETED and "STATE" in tags
+    if stays_deleted or draft.state is FlightState.DELETED:
+        return Draft(before.state, before.operation_day, before.values)
+    values = {tag: value for tag, value in draft.values.items() if tag not in tags}
+    values |= {tag: before.values[tag] for tag in tags if tag in before.values}
+    dated = tags.isdisjoint({"OPERATION_DAY", "SODT"})
+    return Draft(draft.state, draft.operation_day if dated else before.operation_day, values)
 
 
 def _drafted(world: World, flid: str, draft: Draft, now: datetime) -> Flight:

@@ -6,6 +6,7 @@ from datetime import date
 from enum import Enum, auto
 from typing import TypeAlias
 
+from msgx.domain.failure import ErrorClass
 from msgx.domain.flight import Changes, EntryKind, Flight, FlightState, Sharer, Values
 from msgx.domain.message import Value
 
@@ -27,6 +28,8 @@ class World:
     # by main, ACTIVE ones
     sharers: Mapping[str, tuple[Sharer, ...]] = field(default_factory=dict)
     floors: Mapping[str, Floor] = field(default_factory=dict)
+    # of a replay: what newer messages have set, and the decision leaves alone (R35)
+    spared: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +79,11 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """The interface is broken: DEAD(PROTOCOL) with this text, nothing written (INV-19)."""
+    """Dead with this text, nothing written (INV-19): the interface is broken, or a replay
+    would overwrite newer values."""
 
     text: str
+    error_class: ErrorClass = ErrorClass.PROTOCOL
 
 
 Decision: TypeAlias = Commit | Skip | Reject

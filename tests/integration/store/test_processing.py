@@ -61,8 +61,8 @@ def test_the_head_is_the_lowest_open_message_whatever_its_state(db: Connection) 
     assert head is not None
     assert (head.msg_id, head.state, head.attempts) == (7, ProcState.FAILED, 1)
     assert head.wait == WAIT
-    assert proc_state.upcoming(db, 0, 10) == [7, 9]
-    assert proc_state.upcoming(db, 7, 10) == [9]
+    assert proc_state.upcoming(db, 0, 10) == [(7, None), (9, None)]
+    assert proc_state.upcoming(db, 7, 10) == [(9, None)]
 
 
 @pytest.mark.covers("INV-3")
