@@ -11,7 +11,7 @@ from typing import LiteralString
 
 import psycopg
 
-from msgx.domain.failure import ErrorClass, Fault
+from msgx.domain.failure import Fault
 from msgx.domain.message import Message
 from msgx.domain.processing import Trigger
 from msgx.mailbox.texts import Fetched
