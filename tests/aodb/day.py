@@ -10,6 +10,7 @@ from tests.aodb.draft import Draft, flop_draft, offset
 from tests.aodb.model import Day, Planned
 from tests.aodb.oracle import Oracle
 from tests.aodb.packages import announcements, plans, remnants, sharing, updates
+from tests.aodb.reference import reference_drafts
 from tests.aodb.sis import Meta, any_layout, other_layout, render
 from tests.aodb.stream import Event, one_tag, padding, story
 
@@ -25,8 +26,11 @@ def build_day(
     flights: int = 300,
     day: date = date(2026, 6, 15),
     messages_per_flight: int = 20,
+    reference: bool = False,
 ) -> Day:
     """Builds the day of a seed: the same arguments give the same day, byte for byte.
+
+    Without `reference` it has no message that refdata must execute; the flights are the same.
 
     Raises:
         ValueError: too few flights to deal out the parts.
@@ -37,6 +41,8 @@ def build_day(
     made = cast(rng, flights, day)
     drafts = _regular(rng, made, flights * messages_per_flight)
     drafts += _repeats(rng, made, drafts)
+    if reference:  # dice of its own: the flights do not depend on it
+        drafts += reference_drafts(random.Random(f"reference {seed}"), made)
     drafts.sort(key=lambda draft: draft.due)
     return _judged(seed, day, _sealed(rng, made.midnight, drafts), drafts)
 
@@ -153,4 +159,10 @@ def _judged(seed: int, day: date, texts: list[str], drafts: list[Draft]) -> Day:
                 commits_after=commits_after,
             )
         )
-    return Day(seed, day, messages=tuple(messages), flights=oracle.flights())
+    return Day(
+        seed,
+        day,
+        messages=tuple(messages),
+        flights=oracle.flights(),
+        reference=oracle.reference(),
+    )

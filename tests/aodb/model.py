@@ -8,6 +8,9 @@ from typing import Any
 Flight = dict[str, Any]
 """One flight as the outside sees it: SIS tags to values, absent where there is no value."""
 
+Reference = dict[str, Any]
+"""The payload of one record of reference data."""
+
 
 @dataclass(frozen=True, slots=True)
 class Expected:
@@ -51,6 +54,7 @@ class Day:
     _: KW_ONLY
     messages: tuple[Planned, ...]
     flights: Mapping[str, Flight]
+    reference: Mapping[tuple[str, str], Reference]  # by RTYPE and RKEY
 
 
 @dataclass(frozen=True, slots=True)

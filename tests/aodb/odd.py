@@ -77,7 +77,7 @@ def unsupported(leg: Leg, due: timedelta) -> Iterator[Draft]:
     yield Draft(
         due=due, type="SCHD", styp="INIT", body=package([known(leg)]), label="unsupported: SCHD"
     )
-    for type_ in _REFERENCE:
+    for type_ in _OTHER_TYPES:
         body = (el("RECS", "1"), el(type_, "", el("CODE", "01"), el("NAME", "名称")))
         label = f"unsupported: {type_}"
         yield Draft(due=due, type=type_, styp="UPD", body=body, label=label, sndr="AODBREF")
@@ -219,4 +219,4 @@ _REFUSED: tuple[tuple[str, str, tuple[Node, ...]], ...] = (
     ("time of a delay", "DELY", (el("DELY", CODE="81", STRT="99JUN260800", DURA="0010"),)),
 )
 
-_REFERENCE = ("ABDG", "CITY", "PLST", "SCHS", "VIPL")
+_OTHER_TYPES = ("ABDG", "CITY", "PLST", "SCHS", "VIPL")

@@ -5,11 +5,14 @@ from typing import Any, Final
 
 import psycopg
 
-from tests.aodb.model import Day, Expected, Flight, Played
+from tests.aodb.model import Day, Expected, Flight, Played, Reference
 
 MOST_SENTENCES: Final = 50
+ABSENT: Final = "absent"
 
 SELECT_ENDS: Final = "SELECT msg_id, state, error_class, last_error FROM proc_state"
+
+SELECT_REFERENCE: Final = "SELECT rtype, rkey, payload FROM ref_master"
 
 Row = tuple[int, str, str | None, str | None]
 """A message as the system ended it: its id, its state, its error class, its reason."""
@@ -26,6 +29,20 @@ def read_messages(database: str) -> list[Row]:
             (int(msg_id), str(state), error_class, last_error)
             for msg_id, state, error_class, last_error in connection.execute(SELECT_ENDS)
         ]
+
+
+def read_reference(database: str) -> dict[tuple[str, str], Reference]:
+    """Reads the reference data from the system's PostgreSQL."""
+    with psycopg.connect(database, connect_timeout=3) as connection:
+        return {
+            (str(rtype), str(rkey)): payload
+            for rtype, rkey, payload in connection.execute(SELECT_REFERENCE)
+        }
+
+
+def compare_reference(day: Day, rows: Mapping[tuple[str, str], Reference]) -> list[str]:
+    """Says which records of reference data differ."""
+    return _bounded(_reference_faults(day.reference, rows))
 
 
 def compare_messages(day: Day, played: Played, rows: Iterable[Row]) -> list[str]:
@@ -104,6 +121,22 @@ def _flight_faults(
             yield f"flight {flid} should not be there"
         else:
             yield from _value_faults(flid, expected[flid], flights[flid])
+
+
+def _reference_faults(
+    expected: Mapping[tuple[str, str], Reference], rows: Mapping[tuple[str, str], Reference]
+) -> Iterator[str]:
+    for at in sorted(expected.keys() | rows.keys()):
+        name = " ".join(at)
+        if at not in rows:
+            yield f"record {name} is missing"
+        elif at not in expected:
+            yield f"record {name} should not be there"
+        elif rows[at] != expected[at]:
+            for tag in sorted(expected[at].keys() | rows[at].keys()):
+                found, wanted = rows[at].get(tag, ABSENT), expected[at].get(tag, ABSENT)
+                if found != wanted:
+                    yield f"record {name}: {tag} is {found!r}, expected {wanted!r}"
 
 
 def _value_faults(flid: str, wanted: Flight, found: Mapping[str, Any]) -> Iterator[str]:

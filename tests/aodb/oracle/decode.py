@@ -122,6 +122,43 @@ def told_by(element: ElementTree.Element, only: tuple[str, ...] | None) -> Told:
     return told
 
 
+def moment(text: str) -> str:
+    """Reads a SIS time.
+
+    Raises:
+        Verdict: another form, or out of range.
+    """
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise protocol()
+    place = _MONTHS.find(match[2].upper())
+    if place % 3:
+        raise protocol()
+    month = place // 3 + 1
+    day, year, hour, minute = (int(match[group]) for group in (1, 3, 4, 5))
+    try:
+        if (hour, minute) == (24, 0):
+            local = datetime(2000 + year, month, day) + timedelta(days=1)  # noqa: DTZ001
+        else:
+            local = datetime(2000 + year, month, day, hour, minute)  # noqa: DTZ001
+    except ValueError:
+        raise protocol() from None
+    return local.isoformat() + _OFFSET
+
+
+def said_by(element: ElementTree.Element) -> str | None:
+    """Reads the text of an element that holds no other; None if it is empty.
+
+    Raises:
+        Verdict: it holds elements and no text.
+    """
+    texts = [element.text, *(child.tail for child in element)]
+    text = "".join(piece or "" for piece in texts).strip(" \t\r\n")
+    if len(element) and not text:
+        raise protocol()
+    return text or None
+
+
 def _child(element: ElementTree.Element, tag: str) -> str | None:
     found = element.find(tag)
     return None if found is None else (found.text or "").strip()
@@ -142,7 +179,7 @@ def _flid(text: str) -> str:
 
 def _value(tag: str, text: str) -> str | int:
     if tag in tables.TIMES:
-        return _time(text)
+        return moment(text)
     if tag in tables.FLIDS:
         return _flid(text)
     if tag in tables.COUNTS:
@@ -152,25 +189,6 @@ def _value(tag: str, text: str) -> str | int:
     if tag in tables.CHOICES and text not in tables.CHOICES[tag]:
         raise protocol()
     return text
-
-
-def _time(text: str) -> str:
-    match = _TIME.fullmatch(text)
-    if match is None:
-        raise protocol()
-    place = _MONTHS.find(match[2].upper())
-    if place % 3:
-        raise protocol()
-    month = place // 3 + 1
-    day, year, hour, minute = (int(match[group]) for group in (1, 3, 4, 5))
-    try:
-        if (hour, minute) == (24, 0):
-            local = datetime(2000 + year, month, day) + timedelta(days=1)  # noqa: DTZ001
-        else:
-            local = datetime(2000 + year, month, day, hour, minute)  # noqa: DTZ001
-    except ValueError:
-        raise protocol() from None
-    return local.isoformat() + _OFFSET
 
 
 def _mark(element: ElementTree.Element) -> dict[str, str] | None:
@@ -210,7 +228,7 @@ def _row(element: ElementTree.Element, table: tables.Rows) -> dict[str, str]:
     if table.text:
         row["TEXT"] = (element.text or "").strip()
     return {
-        name: _time(value) if name in table.times else value
+        name: moment(value) if name in table.times else value
         for name, value in row.items()
         if value
     }

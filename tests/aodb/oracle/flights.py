@@ -16,6 +16,7 @@ from tests.aodb.oracle.decode import (
     protocol,
     told_by,
 )
+from tests.aodb.oracle.reference import Key, Payload, RefMaster, is_reference
 
 _SCHEDULES = frozenset({"DNLD", "RESP", "ADFT"})
 
@@ -25,6 +26,7 @@ class Oracle:
 
     def __init__(self) -> None:
         self._flights: dict[str, Flight] = {}
+        self._reference = RefMaster()
         self._bound: dict[tuple[str, ...], tuple[int, object]] = {}
 
     def judge(self, index: int, text: str) -> Expected:
@@ -49,8 +51,15 @@ class Oracle:
         """Returns every flight that ever was, mains with their MAFL."""
         return {flid: self._shown(flid) for flid in sorted(self._flights, key=int)}
 
+    def reference(self) -> dict[Key, Payload]:
+        """Returns the reference data."""
+        return self._reference.rows()
+
     def _apply(self, envelope: Envelope) -> str | None:
         type_, styp = envelope.kind
+        if is_reference(envelope):
+            self._reference.apply(envelope)
+            return None
         root = envelope.root
         if type_ == "SCHD" and styp in _SCHEDULES:
             return self._schedule(styp, _payload(root, "SCHD")[0])

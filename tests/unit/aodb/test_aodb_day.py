@@ -10,6 +10,7 @@ import pytest
 
 from tests.aodb import Day, Planned, build_day
 from tests.aodb.oracle import Oracle
+from tests.aodb.oracle.reference_tables import KEYS
 from tests.aodb.oracle.tables import FLOP_TAGS
 from tests.aodb.sis import Layout, Meta, el, other_layout, render
 
@@ -37,12 +38,13 @@ INTENDED = {
     "adft without a change": {("SUCCEEDED", "no-change")},
     "fdel": {("SUCCEEDED", None)},
     "fdel repeated": {("SUCCEEDED", "")},
+    "reference": {("SUCCEEDED", None)},
 }
 
 
 @cache
 def a_day(seed: int, flights: int = 60) -> Day:
-    return build_day(seed=seed, flights=flights)
+    return build_day(seed=seed, flights=flights, reference=True)
 
 
 def kind(message: Planned) -> str:
@@ -132,6 +134,27 @@ def test_only_one_row_is_late_at_a_time() -> None:
     windows = [(m.index, m.commits_after) for m in a_day(1, 150).messages if m.late]
 
     assert all(end < start for (_, end), (start, _) in pairwise(windows))
+
+
+@pytest.mark.covers("US-13")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_reference_data_comes_before_the_plan_in_full_and_changes_no_flight(seed: int) -> None:
+    day, flights_only = a_day(seed), build_day(seed=seed, flights=60)
+    plan = next(m.index for m in day.messages if m.label == "plan")
+    first = {
+        match[1]
+        for message in day.messages[:plan]
+        if (match := re.fullmatch(r"reference (\w+) DNLD", message.label))
+    }
+    later = {m.label for m in day.messages[plan:] if m.label.startswith("reference ")}
+
+    assert first | {"RSTA"} == set(KEYS)
+    assert {category for category, _ in day.reference} == set(KEYS)
+    assert later >= {
+        f"reference {category} {action}" for category in first for action in ("UPD", "DEL")
+    }
+    assert day.flights == flights_only.flights
+    assert flights_only.reference == {}
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -312,3 +312,49 @@ def test_siblings_are_all_or_nothing(desk: Desk) -> None:
 
     assert verdict == Expected("SKIPPED", "no-flight:2")
     assert "STND" not in desk.flight()
+
+
+@pytest.mark.covers("INV-26", "INV-27", "R23", "R24", "R54", "R62", "US-13")
+def test_reference_data_is_kept_by_category_and_key() -> None:
+    desk = Desk()
+    gate = "<RECS>1</RECS><GLST><GCOD>{}</GCOD><OGRP>1</OGRP>{}</GLST>"
+    assert desk.message("GLST", "DNLD", gate.format("7", "<GTML/><NEWF>x</NEWF>")) == CHANGED
+    assert desk.message("GLST", "ADD", gate.format("8", "")) == CHANGED
+    assert desk.message("GLST", "UPD", gate.format("9", "").replace("1<", "4<", 1)) == CHANGED
+    assert desk.message("GLST", "DEL", "<RECS>1</RECS><GLST><GCOD>8</GCOD></GLST>") == CHANGED
+    assert desk.message("GLST", "UPD", gate.format("7", "<GCOD>7</GCOD>")) == PROTOCOL
+    assert desk.message("GLST", "DNLD", gate.format("7", "").replace("1<", "4<", 1)) == PROTOCOL
+    assert desk.message("GLST", "DNLD", "<RECS>0</RECS>") == PROTOCOL
+    assert desk.message("GLST", "DNLD", "<RECS>1</RECS>") == MALFORMED
+    skipped = desk.message("GLST", "RESP", gate.format("1", ""))
+    assert skipped == Expected("SKIPPED", "no-open-request")
+    two = "<RECS>1</RECS><COUL><COUC>CN</COUC><COUN>x</COUN><REGC>B</REGC><REGC/></COUL>"
+    assert desk.message("COUL", "DNLD", two) == CHANGED
+
+    assert desk.oracle.reference() == {
+        ("COUL", "CN"): {"COUC": "CN", "REGC": "B"},
+        ("GLST", "7"): {"GCOD": "7", "OGRP": ["1"], "GTML": None, "NEWF": "x"},
+        ("GLST", "9"): {"GCOD": "9", "OGRP": ["1"]},
+    }
+
+
+@pytest.mark.covers("US-13", "R54")
+def test_states_of_resources_are_events() -> None:
+    desk = Desk()
+    state = "<RSTA><RTYP>GATE</RTYP><RSID>{}</RSID><STAT>{}</STAT>{}</RSTA>"
+    begins, ends = "<BGTM>15JUN260800</BGTM>", "<EDTM>15JUN262400</EDTM>"
+    assert desk.message("RSTA", "DNLD", state.format("7", "D", begins + ends)) == CHANGED
+    assert desk.message("RSTA", "DNLD", state.format("8", "D", "<EDTM/>")) == CHANGED
+    assert desk.message("RSTA", "DNLD", state.format("8", "E", ends)) == PROTOCOL
+    assert desk.message("RSTA", "DNLD", state.format("8", "X", "")) == PROTOCOL
+    assert desk.message("RSTA", "UPD", state.format("8", "E", "")) == (
+        Expected("SKIPPED", "unsupported")
+    )
+
+    assert desk.oracle.reference() == {
+        ("RSTA", "GATE:7"): {
+            "RTYP": "GATE", "RSID": "7", "STAT": "D",
+            "BEGIN": "2026-06-15T08:00:00+08:00", "END": "2026-06-16T00:00:00+08:00",
+        },
+        ("RSTA", "GATE:8"): {"RTYP": "GATE", "RSID": "8", "STAT": "D", "END": None},
+    }  # fmt: skip

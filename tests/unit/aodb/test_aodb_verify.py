@@ -12,13 +12,14 @@ from tests.aodb.verify import (
     Row,
     compare_flights,
     compare_messages,
+    compare_reference,
     shown_flights,
 )
 
 
 @cache
 def day() -> Day:
-    return build_day(seed=4, flights=20)
+    return build_day(seed=4, flights=20, reference=True)
 
 
 @cache
@@ -42,6 +43,26 @@ def test_a_system_that_does_everything_right_draws_no_sentence() -> None:
     assert compare_messages(day(), played(), obedient()) == []
     assert compare_flights(day(), day().flights) == []
     assert compare_flights(day(), shown_flights(day()), shown_only=True) == []
+    assert compare_reference(day(), day().reference) == []
+
+
+@pytest.mark.covers("INV-26")
+def test_every_wrong_record_of_reference_data_is_told() -> None:
+    found = deepcopy(dict(day().reference))
+    gone, changed = ("AIRL", "MU"), ("ARPT", "PEK")
+    del found[gone]
+    found[changed] |= {"COUC": 1, "MORE": None}
+    found["COUL", "ZZ"] = {}
+
+    told = compare_reference(day(), found)
+
+    wanted = day().reference[changed]["COUC"]
+    assert told == [
+        "record AIRL MU is missing",
+        f"record ARPT PEK: COUC is 1, expected {wanted!r}",
+        "record ARPT PEK: MORE is None, expected 'absent'",
+        "record COUL ZZ should not be there",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A simulated day, odd messages included, read by two readers that share no code."""
 
+import json
 from datetime import datetime
 from typing import Any
 
@@ -21,22 +22,29 @@ from msgx.domain.message import (
     Schedule,
     Unsupported,
 )
+from msgx.domain.refdata import Reading
 from tests.aodb.day import build_day
 from tests.aodb.oracle import tables
 from tests.aodb.oracle.decode import Envelope, Verdict, flid_of, flight_records, told_by
 from tests.aodb.oracle.decode import open_envelope as open_
+from tests.aodb.oracle.reference import is_reference, reference_records
 from tests.unit.codec.messages import MAX_BYTES, SHANGHAI, YEAR
 
-READER = Decoder(zone=SHANGHAI, groups=DEFAULT_GROUPS, max_bytes=MAX_BYTES)
+READER = Decoder(
+    zone=SHANGHAI,
+    groups=DEFAULT_GROUPS,
+    max_bytes=MAX_BYTES,
+    reference=Reading(begin_tag="BGTM", end_tag="EDTM"),
+)
 
 Said = tuple[str, Any]
 """A verdict and what it is about."""
 
 
-@pytest.mark.covers("R58", "R59", "INV-14b")
+@pytest.mark.covers("R58", "R59", "INV-14b", "US-13")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_both_readers_say_the_same_of_every_message(seed: int) -> None:
-    day = build_day(seed=seed, flights=40)
+    day = build_day(seed=seed, flights=40, reference=True)
     contents: dict[bytes, object] = {}
 
     for number, planned in enumerate(day.messages):
@@ -66,7 +74,11 @@ def _ours(text: str) -> Said:
     match said.payload:
         case Refused(error_class=error_class):
             return error_class.value, None
-        case Unsupported() | Reference() | HandOff():
+        case Reference(records=records):
+            return "reference", {
+                record.key: json.loads(json.dumps(record.payload)) for record in records
+            }
+        case Unsupported() | HandOff():
             return "unsupported", None
         case Fdel(flids=flids):
             return "FDEL", list(flids)
@@ -90,6 +102,8 @@ def _theirs(text: str) -> Said:
 
 def _judged(envelope: Envelope) -> Said:
     type_, styp = envelope.kind
+    if is_reference(envelope):
+        return "reference", reference_records(envelope)
     bodies = envelope.root.findall(type_)
     flop = type_ == "FLOP" and (styp in tables.FLOP_TAGS or styp == "FDEL")
     if not flop and not (type_ == "SCHD" and styp in ("DNLD", "RESP", "ADFT")):
