@@ -26,7 +26,7 @@ def build_day(
     flights: int = 300,
     day: date = date(2026, 6, 15),
     messages_per_flight: int = 20,
-    reference: bool = False,
+    reference: bool = True,
 ) -> Day:
     """Builds the day of a seed: the same arguments give the same day, byte for byte.
 

@@ -43,6 +43,8 @@ def report(play: Play, installation: Installation, services: Services, out: Cons
     faults = verify.compare_messages(play.day, play.played, rows)
     everything = views.postgres(installation.owner_dsn)
     faults += verify.compare_flights(play.day, everything)
+    reference = verify.read_reference(installation.owner_dsn)
+    faults += verify.compare_reference(play.day, reference)
     shown = views.shown(everything)
     seen = {
         "PostgreSQL": shown,
@@ -59,7 +61,10 @@ def report(play: Play, installation: Installation, services: Services, out: Cons
     for fault in faults:
         out.print(f"  {fault}", markup=False, highlight=False)
     agreed = "agree" if not faults else f"DO NOT AGREE: {len(faults)} differences, see above"
-    counted = f"{len(play.day.messages)} messages and {len(play.day.flights)} flights"
+    counted = (
+        f"{len(play.day.messages)} messages, {len(play.day.flights)} flights,"
+        f" {len(play.day.reference)} records of reference data"
+    )
     out.print(f"The oracle and the gateway {agreed} ({counted}, seed {play.day.seed}).")
     _speed(play, installation, out)
     used = ", ".join(f"{name} {size} MB" for name, size in services.peak_megabytes().items())

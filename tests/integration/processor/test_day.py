@@ -1,6 +1,7 @@
 """A simulated day on real servers, cut again and again; every sample, told twice."""
 
 import random
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,15 @@ from msgx.runtime.leadership import Standby
 from services.processor.decide.settle import mafl
 from services.processor.examine import read_world
 from tests.aodb import Played, build_day
-from tests.aodb.verify import compare_flights, compare_messages
+from tests.aodb.verify import (
+    SELECT_REFERENCE,
+    compare_flights,
+    compare_messages,
+    compare_reference,
+)
 from tests.support.messages import adft, fltr
 from tests.support.processor import Line
+from tests.support.refdata import Desk, keeping
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
 
@@ -30,15 +37,16 @@ AT_ONCE: dict[str, Any] = {
 OPEN = "SELECT count(*) FROM proc_state WHERE state IN ('PENDING', 'FAILED')"
 END_SESSIONS = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name LIKE 'msgx-processor-%'
+     WHERE datname = current_database()
+       AND application_name SIMILAR TO 'msgx-(processor|refdata)-%'
 """
 
 
-@pytest.mark.covers("INV-20b", "R12", "R15", "R58", "G-MAFL", "B102")
+@pytest.mark.covers("INV-3", "INV-20b", "INV-26", "R12", "R16", "R15", "R58", "G-MAFL", "B102")
 @pytest.mark.parametrize("seed", [3])
 @pytest.mark.slow
 def test_a_day_that_is_cut_again_and_again_ends_as_the_oracle_says(
-    line: Line, seed: int
+    line: Line, desk: Desk, seed: int
 ) -> None:
     day = build_day(seed=seed, flights=25)
     rng = random.Random(seed)
@@ -47,6 +55,7 @@ def test_a_day_that_is_cut_again_and_again_ends_as_the_oracle_says(
     for message in day.messages:
         line.land(message.xml, msg_id=ids[message.index], registered=False)
     line.restart(pipeline=AT_ONCE, schd={"batch": 7})
+    desk.restart(pipeline={"ladder": AT_ONCE["ladder"]})
 
     while waiting or line.one(OPEN):
         many = rng.randrange(1, 15)
@@ -60,8 +69,11 @@ def test_a_day_that_is_cut_again_and_again_ends_as_the_oracle_says(
             line.redis.flushdb()
         elif cut == 2:
             line.pg.execute(END_SESSIONS)
+        elif cut == 3:
+            desk.restart(pipeline={"ladder": AT_ONCE["ladder"]})
         try:
             line.worker.step()
+            desk.keeper.step()
         except (Away, Standby):
             continue  # a session was lost: the next step begins anew
 
@@ -75,8 +87,17 @@ def test_a_day_that_is_cut_again_and_again_ends_as_the_oracle_says(
         for flid, flight in world.flights.items()
     }
     assert compare_flights(day, shown) == []
+    stored = line.pg.execute(SELECT_REFERENCE).fetchall()
+    assert compare_reference(day, {(rtype, key): said for rtype, key, said in stored}) == []
     assert line.one("SELECT count(*) FROM msg_event WHERE released_at IS NULL") == 0
     line.agree()
+
+
+@pytest.fixture
+def desk(line: Line) -> Iterator[Desk]:
+    """Refdata beside the processor."""
+    with keeping(line) as one:
+        yield one
 
 
 def samples() -> list[str]:

@@ -3,8 +3,9 @@
 No server takes part: what is stored between the messages is a dictionary.
 """
 
+import json
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -13,14 +14,25 @@ from msgx.codec.decode import Decoder
 from msgx.domain.failure import Fault
 from msgx.domain.flight import Flight, Sharer, by_number, render
 from msgx.domain.flop import DEFAULT_GROUPS
-from msgx.domain.message import Adft, Fdel, Flop, Message, Refused, Schedule, ScheduleKind
+from msgx.domain.message import (
+    Adft,
+    Fdel,
+    Flop,
+    Message,
+    Reference,
+    Refused,
+    Schedule,
+    ScheduleKind,
+)
+from msgx.domain.refdata import Reading
 from services.processor.decide.adft import adft
 from services.processor.decide.flop import fdel, flop
 from services.processor.decide.schedule import Known, days_of, judge, plan
 from services.processor.decide.settle import mafl
 from services.processor.decide.world import Commit, Decision, Reject, Skip, World
+from services.refdata import decide as refdata
 from tests.aodb import Played, build_day
-from tests.aodb.verify import Row, compare_flights, compare_messages
+from tests.aodb.verify import Row, compare_flights, compare_messages, compare_reference
 
 ZONE: Final = ZoneInfo("Asia/Shanghai")
 NOW: Final = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -34,7 +46,13 @@ class Memory:
         self.flights: dict[str, Flight] = {}
         self._world: World | None = None
         self._bound: dict[str, tuple[int, bytes]] = {}
-        self._decoder = Decoder(zone=ZONE, groups=DEFAULT_GROUPS, max_bytes=16 * 1024 * 1024)
+        self.reference: dict[tuple[str, str], dict[str, Any]] = {}
+        self._decoder = Decoder(
+            zone=ZONE,
+            groups=DEFAULT_GROUPS,
+            max_bytes=16 * 1024 * 1024,
+            reference=Reading(begin_tag="BGTM", end_tag="EDTM"),
+        )
 
     def world(self) -> World:
         """What is stored now; only a write that can move a codeshare makes it anew."""
@@ -65,10 +83,28 @@ class Memory:
             return msg_id, "DEAD", "IDENTITY_CONFLICT", f"conflicts-with:{holder}"
         if isinstance(message.payload, Refused):
             return msg_id, "DEAD", message.payload.error_class.value, message.payload.text
+        if isinstance(message.payload, Reference):
+            return self._kept(msg_id, message.payload)
         row = self._applied(msg_id, self._decided(message))
         if not isinstance(message.payload, Flop):
             self._world = None
         return row
+
+    def _kept(self, msg_id: int, reference: Reference) -> Row:
+        category, rows = reference.category.value, self.reference
+        match refdata.decide(reference):
+            case refdata.Skip(reason=reason):
+                return msg_id, "SKIPPED", None, reason
+            case refdata.Remove(keys=keys):
+                for key in keys:
+                    rows.pop((category, key), None)
+            case refdata.Replace(records=records) | refdata.Put(records=records) as change:
+                if isinstance(change, refdata.Replace):
+                    for at in [at for at in rows if at[0] == category]:
+                        del rows[at]
+                for key, payload in records.items():
+                    rows[category, key] = json.loads(json.dumps(payload))
+        return msg_id, "SUCCEEDED", None, None
 
     def _applied(self, msg_id: int, decision: Decision) -> Row:
         match decision:
@@ -114,7 +150,7 @@ class Memory:
         )
 
 
-@pytest.mark.covers("INV-11b", "R58", "R60", "G-MAFL")
+@pytest.mark.covers("INV-11b", "INV-26", "INV-27", "R23", "R58", "R60", "G-MAFL")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_decoder_and_decisions_agree_with_the_oracle(seed: int) -> None:
     day = build_day(seed=seed, flights=80)
@@ -130,3 +166,4 @@ def test_decoder_and_decisions_agree_with_the_oracle(seed: int) -> None:
         for flid, flight in world.flights.items()
     }
     assert compare_flights(day, shown) == []
+    assert compare_reference(day, memory.reference) == []

@@ -44,7 +44,7 @@ INTENDED = {
 
 @cache
 def a_day(seed: int, flights: int = 60) -> Day:
-    return build_day(seed=seed, flights=flights, reference=True)
+    return build_day(seed=seed, flights=flights)
 
 
 def kind(message: Planned) -> str:
@@ -139,7 +139,7 @@ def test_only_one_row_is_late_at_a_time() -> None:
 @pytest.mark.covers("US-13")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_reference_data_comes_before_the_plan_in_full_and_changes_no_flight(seed: int) -> None:
-    day, flights_only = a_day(seed), build_day(seed=seed, flights=60)
+    day, flights_only = a_day(seed), build_day(seed=seed, flights=60, reference=False)
     plan = next(m.index for m in day.messages if m.label == "plan")
     first = {
         match[1]

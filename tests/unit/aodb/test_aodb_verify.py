@@ -19,7 +19,7 @@ from tests.aodb.verify import (
 
 @cache
 def day() -> Day:
-    return build_day(seed=4, flights=20, reference=True)
+    return build_day(seed=4, flights=20)
 
 
 @cache
