@@ -20,6 +20,7 @@ from services.api.settings import ApiSettings
 from services.dispatcher.settings import Settings as DispatcherSettings
 from services.intake.settings import IntakeSettings
 from services.processor.settings import ProcessorSettings
+from services.refdata.settings import RefdataSettings
 from tools.page import notice, publish, table
 from tools.remarks import remarks, sentence
 
@@ -27,6 +28,7 @@ PAGE, EXAMPLE = "docs/settings.md", ".env.example"
 READERS: dict[str, type[BaseModel]] = {
     "intake": IntakeSettings,
     "processor": ProcessorSettings,
+    "refdata": RefdataSettings,
     "dispatcher": DispatcherSettings,
     "api": ApiSettings,
 }
