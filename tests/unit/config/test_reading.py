@@ -15,6 +15,7 @@ WHOLE: Final = {
     "MSGX_ENVIRONMENT": "test",
     "MSGX_DATABASE__DSN": "host=nowhere",
     "MSGX_KAFKA__BOOTSTRAP": "127.0.0.1:1",
+    "MSGX_MAILBOX__URL": "mysql://msgx:x@nowhere/mailbox",
 }
 SECRET: Final = "host=nowhere password=a-secret-word"
 
@@ -41,7 +42,7 @@ def test_a_file_gives_what_the_environment_does_not(file: Path) -> None:
         "  environment: from-file\n"
         "  schd: {flush-limit: 7, flush-period: PT0.5S}\n"
         "  dispatch: {max-attempts: 3, ladder: [PT1S, PT2S], after-dead: continue}\n"
-        "  mailbox: {read-only: no}\n"  # of another service, which reads the same file
+        "  intake: {near-window: 9}\n"  # of another service, which reads the same file
         "  kafka:\n"
     )
 
@@ -103,6 +104,7 @@ def test_everything_that_is_wrong_is_named_at_once_with_the_nearest_name(file: P
         "MSGX_DATABSE__DSN: unknown; did you mean MSGX_DATABASE__DSN?",
         "MSGX_KAFKA__BOOTSTRAP: must be set",
         "MSGX_KAFKA__PRODUCE_TIMEOUT: is not a duration of ISO 8601, such as PT5S",
+        "MSGX_MAILBOX__URL: must be set",
         "MSGX_SOMETHING: unknown",
         "a name that is no name (in the file): unknown",
         "msgx.dispatch.pace (in the file): is not a duration of ISO 8601, such as PT5S",

@@ -9,6 +9,7 @@ WHOLE = {
     "MSGX_ENVIRONMENT": "test",
     "MSGX_DATABASE__DSN": "host=nowhere",
     "MSGX_KAFKA__BOOTSTRAP": "127.0.0.1:1",
+    "MSGX_MAILBOX__URL": "mysql://u:p@127.0.0.1:1/s",
 }
 
 
