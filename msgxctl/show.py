@@ -62,6 +62,15 @@ def body(text: str) -> None:
     sys.stdout.write(harmless(text.replace("\r\n", "\n"), lines=True).rstrip("\n") + "\n")
 
 
+def exact(text: str) -> None:
+    """Print the text of a message to be kept: byte for byte, but for a terminal."""
+    if sys.stdout.isatty():
+        body(text)
+    else:
+        sys.stdout.buffer.write(text.encode())
+        sys.stdout.flush()
+
+
 def table(rows: Sequence[Row], columns: Sequence[Column]) -> None:
     """Print rows under headings; a column that nobody has a value for is left out."""
     cells = [[_cell(row, source) for _, source in columns] for row in rows]
