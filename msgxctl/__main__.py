@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from msgxctl import dead, decode, events, head, marks, messages, send, show
+from msgxctl import dead, decode, events, head, marks, messages, requests, send, show
 from msgxctl.failure import Failure, Status
 from msgxctl.place import settle
 
@@ -178,6 +178,7 @@ app.command()(decode.decode)
 app.add_typer(head.app, name="head")
 app.add_typer(messages.app, name="message")
 app.add_typer(dead.app, name="dead")
+app.add_typer(requests.app, name="request")
 app.add_typer(marks.app, name="abandoned")
 app.add_typer(events.held, name="held")
 app.add_typer(events.app, name="events")

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any, Final
 
 from google.protobuf.descriptor import EnumDescriptor
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -56,6 +57,8 @@ def _field(message: Message, field: Any) -> Any:
 def _one(value: Any, field: Any) -> Any:
     if isinstance(value, Timestamp):
         return instant(value)
+    if isinstance(value, Duration):
+        return f"{value.ToTimedelta().total_seconds():g} s"
     if isinstance(value, Message):
         return plain(value)
     if isinstance(value, bytes):

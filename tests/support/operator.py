@@ -17,6 +17,7 @@ from msgx.runtime.session import Session
 from msgx.settings import Admin as AdminSettings
 from msgx.settings import Control
 from services.dispatcher.admin import Delivery
+from services.dispatcher.request_admin import Requests
 from services.dispatcher.settings import Settings
 from tests.support.dispatcher import leading
 
@@ -81,7 +82,8 @@ def answering(given: Settings, leadership: Leadership) -> Iterator[int]:
     """Answer calls as the service does; yield the port."""
     with closing(Desk(leadership, Session(given.database, "dispatcher-admin"))) as desk:
         admin = AdminSettings(token=SecretStr(TOKEN))
-        server = Address(Control(), admin, [Delivery(desk).service()])
+        requests = Requests(desk, given.request, given.airport)
+        server = Address(Control(), admin, [Delivery(desk).service(), requests.service()])
         server.start()
         try:
             yield server.port
