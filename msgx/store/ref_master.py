@@ -57,13 +57,12 @@ def put(conn: Connection, rtype: str, records: Mapping[str, Payload], source: So
 
 def replace(
     conn: Connection, rtype: str, records: Mapping[str, Payload], source: Source
-) -> int:
-    """Make `records` the whole category; return how many others were removed."""
-    removed = conn.execute(_KEEP_ONLY, {"rtype": rtype, "keys": list(records)}).rowcount
+) -> None:
+    """Make `records` the whole category; the others go."""
+    conn.execute(_KEEP_ONLY, {"rtype": rtype, "keys": list(records)})
     put(conn, rtype, records, source)
-    return removed
 
 
-def remove(conn: Connection, rtype: str, keys: Sequence[str]) -> int:
-    """Remove records by key; return how many were there (R23: none is no fault)."""
-    return conn.execute(_REMOVE, {"rtype": rtype, "keys": list(keys)}).rowcount
+def remove(conn: Connection, rtype: str, keys: Sequence[str]) -> None:
+    """Remove records by key; one that is not there is no fault (R23)."""
+    conn.execute(_REMOVE, {"rtype": rtype, "keys": list(keys)})

@@ -41,6 +41,7 @@ _MATCHED: Final = f"""
      ORDER BY req_id DESC
      LIMIT 1
 """
+# Rows are returned, not counted: in a pipeline a count is not known until it is fetched.
 # A second answer may take the place of a first that is finished and did not close the request;
 # whoever read the row knows which one that was.
 _GUARD: Final = """
@@ -53,6 +54,7 @@ _MATCH: Final = f"""
        SET matched_msg_id = %(msg_id)s, matched_by = %(by)s, matched_lag = %(lag)s,
            matched_at = msgx_now()
      {_GUARD}
+ RETURNING req_id
 """
 _CLOSE: Final = f"""
     UPDATE req_track
@@ -60,6 +62,7 @@ _CLOSE: Final = f"""
            matched_msg_id = %(msg_id)s, matched_by = %(by)s, matched_lag = %(lag)s,
            matched_at = COALESCE(matched_at, msgx_now())
      {_GUARD}
+ RETURNING req_id
 """
 
 
@@ -85,7 +88,7 @@ def matched(conn: Connection, msg_id: int) -> Match | None:
 def match(conn: Connection, found: Match) -> bool:
     """Write the match, with the first write of its answer (R12); False: the request was closed
     since it was found, so the verdict must be taken again."""
-    return conn.execute(_MATCH, _given(found)).rowcount == 1
+    return conn.execute(_MATCH, _given(found)).fetchone() is not None
 
 
 def close(conn: Connection, found: Match) -> bool:
@@ -94,7 +97,7 @@ def close(conn: Connection, found: Match) -> bool:
     False: it was closed already; a late answer changes no closed request.
     """
     given = _given(found) | {"to": target(RequestTrigger.ANSWER)}
-    return conn.execute(_CLOSE, given).rowcount == 1
+    return conn.execute(_CLOSE, given).fetchone() is not None
 
 
 def _given(found: Match) -> dict[str, object]:

@@ -43,7 +43,12 @@ def main() -> int:
         pump = Pump(
             leadership,
             stack.enter_context(closing(Session(settings.database, "refdata-ears"))),
-            Executor(fetcher, settings.pipeline, keep_raw=settings.dead.keep_raw),
+            Executor(
+                fetcher,
+                settings.pipeline,
+                tolerance=settings.request.clock_tolerance,
+                keep_raw=settings.dead.keep_raw,
+            ),
             settings.pipeline,
         )
         return run(

@@ -10,8 +10,6 @@ from msgx.domain.refdata import WHOLE, Action, Category, Told
 Records: TypeAlias = Mapping[str, Mapping[str, Told]]
 """Payloads by key."""
 
-NO_REQUEST = "no-open-request"
-
 
 @dataclass(frozen=True, slots=True)
 class Replace:
@@ -34,21 +32,12 @@ class Remove:
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Skip:
-    """No effect."""
-
-    reason: str
-
-
-Change: TypeAlias = Replace | Put | Remove | Skip
+Change: TypeAlias = Replace | Put | Remove
 
 
 def decide(reference: Reference) -> Change:
-    """Return what `reference` does. A package of RSTA holds events: nothing is deleted by
-    absence."""
-    if reference.action is Action.RESP:
-        return Skip(NO_REQUEST)
+    """Return what `reference` does; of a RESP, once it was found to answer a request. A package
+    of RSTA holds events: nothing is deleted by absence."""
     if reference.action is Action.DEL:
         return Remove(tuple(record.key for record in reference.records))
     records = {

@@ -6,7 +6,7 @@ category that is refused stays as it was, and stops only itself (INV-26, INV-27)
 
 import logging
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import psycopg
@@ -14,6 +14,7 @@ import psycopg
 from msgx.domain.failure import ErrorClass, Fault
 from msgx.domain.message import Message, Reference, Refused, Unsupported
 from msgx.domain.processing import Route, Trigger
+from msgx.domain.refdata import Action
 from msgx.mailbox.texts import Fetched
 from msgx.runtime.failing import blame, verdict
 from msgx.settings import Pipeline
@@ -29,7 +30,8 @@ from msgx.store.connect import Connection, pipelined
 from msgx.store.proc_state import Head, Outcome
 from msgx.store.ref_master import Source
 from msgx.store.service_term import Deposed, Service
-from services.refdata.decide import Change, Put, Remove, Replace, Skip, decide
+from services.refdata.answer import answered
+from services.refdata.decide import Put, Remove, Replace, decide
 from services.refdata.fetch import Fetcher
 
 log = logging.getLogger(__name__)
@@ -40,7 +42,15 @@ _AT_ONCE: Final = timedelta()
 class Executor:
     """Takes routed heads to their end on the session that leads. One thread, one at a time."""
 
-    def __init__(self, fetcher: Fetcher, pipeline: Pipeline, *, keep_raw: bool = True) -> None:
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        pipeline: Pipeline,
+        *,
+        tolerance: timedelta,
+        keep_raw: bool = True,
+    ) -> None:
+        self._tolerance = tolerance  # of the AODB's clock, in answers
         self._fetcher = fetcher
         self._pipeline = pipeline
         self._keep_raw = keep_raw
@@ -76,10 +86,51 @@ class Executor:
 
     def _apply(self, conn: Connection, fetched: Fetched, message: Message, term: int) -> None:
         with pipelined(conn, then=service_term.UNLOCK_PIPELINE):
-            service_term.share(conn, Service.REFDATA, term)
-            outcome = _effect(conn, fetched.msg_id, message)
+            now = service_term.share(conn, Service.REFDATA, term)
+            outcome = self._effect(conn, fetched.msg_id, message, now)
             self._end(conn, fetched, outcome, term)
         log.info("finished", extra={"msg_id": fetched.msg_id, "by": outcome.trigger.value})
+
+    def _effect(
+        self, conn: Connection, msg_id: int, message: Message, now: datetime
+    ) -> Outcome:
+        """Write what the message says, and return how it ends (R58)."""
+        match message.payload:
+            case Reference() as reference:
+                return self._reference(conn, msg_id, message, reference, now)
+            case Refused(error_class=error_class, text=text):
+                return _ending(message, Trigger.REJECT, text, error_class)
+            case Unsupported(reason=reason):
+                return _ending(message, Trigger.SKIP, reason)
+            case _:
+                text = "the text holds no reference data any more"
+                return _ending(message, Trigger.REJECT, text, ErrorClass.PROTOCOL)
+
+    def _reference(
+        self,
+        conn: Connection,
+        msg_id: int,
+        message: Message,
+        reference: Reference,
+        now: datetime,
+    ) -> Outcome:
+        if reference.warning is not None:
+            log.warning("RECS is wrong", extra={"msg_id": msg_id, "error": reference.warning})
+        if reference.action is Action.RESP:
+            unanswered = answered(
+                conn, msg_id, message.meta, reference, now=now, tolerance=self._tolerance
+            )
+            if unanswered is not None:
+                return _ending(message, Trigger.SKIP, unanswered)
+        source = Source(msg_id=msg_id, batch=message.meta.identity)
+        match decide(reference):
+            case Replace(records=records):
+                ref_master.replace(conn, reference.category, records, source)
+            case Put(records=records):
+                ref_master.put(conn, reference.category, records, source)
+            case Remove(keys=keys):
+                ref_master.remove(conn, reference.category, keys)
+        return _ending(message, Trigger.SUCCEED)
 
     def _end(self, conn: Connection, fetched: Fetched, outcome: Outcome, term: int) -> None:
         """End the message, and write what is kept beside it, in the caller's transaction."""
@@ -132,40 +183,6 @@ def _is_ours(head: Head | None, msg_id: int) -> bool:
         and head.route is Route.REFDATA
         and head.wait <= _AT_ONCE
     )
-
-
-def _effect(conn: Connection, msg_id: int, message: Message) -> Outcome:
-    """Write what the message says, and return how it ends."""
-    match message.payload:
-        case Reference() as reference:
-            if reference.warning is not None:
-                log.warning(
-                    "RECS is wrong", extra={"msg_id": msg_id, "error": reference.warning}
-                )
-            return _write(conn, msg_id, message, reference, decide(reference))
-        case Refused(error_class=error_class, text=text):
-            return _ending(message, Trigger.REJECT, text, error_class)
-        case Unsupported(reason=reason):
-            return _ending(message, Trigger.SKIP, reason)
-        case _:
-            text = "the text holds no reference data any more"
-            return _ending(message, Trigger.REJECT, text, ErrorClass.PROTOCOL)
-
-
-def _write(
-    conn: Connection, msg_id: int, message: Message, reference: Reference, change: Change
-) -> Outcome:
-    source = Source(msg_id=msg_id, batch=message.meta.identity)
-    match change:
-        case Skip(reason=reason):
-            return _ending(message, Trigger.SKIP, reason)
-        case Replace(records=records):
-            ref_master.replace(conn, reference.category, records, source)
-        case Put(records=records):
-            ref_master.put(conn, reference.category, records, source)
-        case Remove(keys=keys):
-            ref_master.remove(conn, reference.category, keys)
-    return _ending(message, Trigger.SUCCEED)
 
 
 def _ending(

@@ -6,6 +6,7 @@ from msgx.settings import (
     Mailbox,
     Pipeline,
     Reference,
+    Request,
     ServiceSettings,
 )
 
@@ -18,3 +19,4 @@ class RefdataSettings(ServiceSettings):
     pipeline: Pipeline = Pipeline()
     dead: Dead = Dead()
     reference: Reference = Reference()
+    request: Request = Request()

@@ -67,7 +67,12 @@ class Keeper:
         self.fetcher = resources.enter_context(
             closing(Fetcher(Texts(Mailbox(given.mailbox), decoder)))
         )
-        self.executor = Executor(self.fetcher, given.pipeline, keep_raw=given.dead.keep_raw)
+        self.executor = Executor(
+            self.fetcher,
+            given.pipeline,
+            tolerance=given.request.clock_tolerance,
+            keep_raw=given.dead.keep_raw,
+        )
         self.pump = Pump(
             self.leadership,
             resources.enter_context(closing(Session(given.database, "refdata-ears"))),

@@ -24,7 +24,7 @@ from msgx.domain.message import (
     Schedule,
     ScheduleKind,
 )
-from msgx.domain.refdata import Reading
+from msgx.domain.refdata import Action, Reading
 from services.processor.decide.adft import adft
 from services.processor.decide.flop import fdel, flop
 from services.processor.decide.schedule import Known, days_of, judge, plan
@@ -92,9 +92,9 @@ class Memory:
 
     def _kept(self, msg_id: int, reference: Reference) -> Row:
         category, rows = reference.category.value, self.reference
+        if reference.action is Action.RESP:  # nobody asks here
+            return msg_id, "SKIPPED", None, "no-open-request"
         match refdata.decide(reference):
-            case refdata.Skip(reason=reason):
-                return msg_id, "SKIPPED", None, reason
             case refdata.Remove(keys=keys):
                 for key in keys:
                     rows.pop((category, key), None)
