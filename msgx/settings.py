@@ -27,6 +27,7 @@ from msgx.config.kinds import (
     Copies,
     Duration,
     Events,
+    FileOrNone,
     Flights,
     Groups,
     Identifier,
@@ -265,12 +266,17 @@ class Control(Group):
 
     bind: str = "127.0.0.1:0"  # host:port; port 0: any, see the log
     grace: Positive = timedelta(seconds=10)  # for the loops to end after SIGTERM
+    tls_cert: FileOrNone = None  # PEM certificate, with its chain; not set: no TLS
+    tls_key: FileOrNone = None  # PEM key of that certificate, without a password
+    # PEM certificate of an authority: every caller must show a certificate of it, health probes
+    # too, and may then make every call
+    tls_client_ca: FileOrNone = None
 
 
 class Admin(Group):
     """Administrative calls over gRPC."""
 
-    # bearer token that admits every call; without either token there are no such calls
+    # bearer token that admits every call; without a token or client certificates there are none
     token: TokenOrNone = None
     # bearer token that admits only calls that change nothing
     read_token: TokenOrNone = None
@@ -308,10 +314,15 @@ class ProcessSettings(Group):
     telemetry: Telemetry = Telemetry()
 
 
-class ServiceSettings(ProcessSettings):
-    """What every service that owns something in PostgreSQL reads."""
+class StoreSettings(ProcessSettings):
+    """What every service reads."""
 
     database: Database
+
+
+class ServiceSettings(StoreSettings):
+    """What every service of which one instance leads reads."""
+
     leadership: Leadership = Leadership()
 
 

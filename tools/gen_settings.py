@@ -166,6 +166,7 @@ def _form(key: str, field: FieldInfo) -> str:
         bool: "true or false",
         float: "number from 0 to 1",
         timedelta: "duration, ISO 8601",
+        Path: "path of a file",
         SecretStr: "text, secret",
         str: "text",
     }[kind]

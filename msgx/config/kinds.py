@@ -1,6 +1,7 @@
 """What a value of a parameter may be, and how it is written."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -49,6 +50,7 @@ Code = Annotated[str, Field(pattern=r"^[A-Z0-9]{1,8}$")]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 Token = Annotated[SecretStr, Field(min_length=16)]
 TokenOrNone = Annotated[Token | None, BeforeValidator(_unless_empty)]
+FileOrNone = Annotated[Path | None, BeforeValidator(_unless_empty)]
 TextOrNone = Annotated[str | None, BeforeValidator(_unless_empty)]
 Zone = Annotated[ZoneInfo, BeforeValidator(_zone)]
 Ladder = Annotated[tuple[Positive, ...], BeforeValidator(_words)]

@@ -10,11 +10,14 @@ from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from msgx.runtime import tls
 from msgx.runtime.admission import Admission
+from msgx.runtime.denials import Denial
 from msgx.settings import Admin, Control
 
 SERVING: Final = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING: Final = health_pb2.HealthCheckResponse.NOT_SERVING
+_WORKERS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +53,32 @@ class GrpcService:
 
 
 class Address:
-    """The standard gRPC health service, reflection, and `services` for whom `admin` admits:
-    without a token there are none."""
+    """The standard gRPC health service, reflection, and `services` for whom `admin` or a
+    client's certificate admits: where nothing admits anybody, there are none."""
 
     def __init__(
-        self, control: Control, admin: Admin, services: Sequence[GrpcService] = ()
+        self,
+        control: Control,
+        admin: Admin,
+        services: Sequence[GrpcService] = (),
+        *,
+        denied: Callable[[Denial], None] = lambda _: None,
     ) -> None:
-        offered = () if admin.token is None and admin.read_token is None else tuple(services)
+        """Take the address.
+
+        Raises:
+            ValueError: it cannot be taken, or its TLS does not fit, in one sentence.
+        """
+        credentials = tls.credentials(control)
+        certificate = control.tls_client_ca is not None
+        closed = admin.token is None and admin.read_token is None and not certificate
+        offered = () if closed else tuple(services)
         methods = {path: reads for one in offered for path, reads in one.methods.items()}
+        self._told: dict[str, bool] = {}
         self._health = health.HealthServicer()
         self._server = grpc.server(
-            ThreadPoolExecutor(max_workers=8, thread_name_prefix="grpc"),
-            interceptors=[Admission(admin, methods)],
+            ThreadPoolExecutor(max_workers=_WORKERS, thread_name_prefix="grpc"),
+            interceptors=[Admission(admin, methods, denied, certificate=certificate)],
         )
         for one in offered:
             one.add(self._server)
@@ -72,7 +89,14 @@ class Address:
         reflection.enable_server_reflection(
             (*(one.name for one in offered), *own, reflection.SERVICE_NAME), self._server
         )
-        self.port = self._server.add_insecure_port(control.bind)
+        try:
+            self.port = (
+                self._server.add_insecure_port(control.bind)
+                if credentials is None
+                else self._server.add_secure_port(control.bind, credentials)
+            )
+        except RuntimeError:
+            raise ValueError(f"MSGX_CONTROL__BIND {control.bind} cannot be taken") from None
 
     def start(self) -> None:
         """Answer from now on; nothing serves yet."""
@@ -81,7 +105,9 @@ class Address:
 
     def tell(self, name: str, *, serving: bool) -> None:
         """Say whether `name` serves: a loop, or "" for the whole service."""
-        self._health.set(name, SERVING if serving else NOT_SERVING)
+        if self._told.get(name) is not serving:  # a watch hears of changes only
+            self._told[name] = serving
+            self._health.set(name, SERVING if serving else NOT_SERVING)
 
     def retire(self) -> None:
         """Say NOT_SERVING for everything, for good (B104)."""

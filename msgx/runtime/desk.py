@@ -36,7 +36,7 @@ class Desk:
     """Where the calls of operators are answered: they come from several threads and share one
     connection."""
 
-    def __init__(self, leadership: Leadership, session: Session) -> None:
+    def __init__(self, leadership: Leadership | None, session: Session) -> None:
         self._leadership = leadership
         self._session = session
         self._turn = threading.Lock()
@@ -64,6 +64,8 @@ class Desk:
             Standby: another instance leads.
             Away: as `connection`.
         """
+        if self._leadership is None:
+            raise Standby("this service leads nothing")
         term = self._leadership.require()
         with self.connection() as conn, conn.transaction():
             service_term.share(conn, self._leadership.service, term)
@@ -82,8 +84,7 @@ class Desk:
             _abort(context, grpc.StatusCode.UNAVAILABLE, fault.text)
         except Exception:  # its words are not for callers
             log.exception("call failed")
-            service = self._leadership.service
-            _abort(context, grpc.StatusCode.INTERNAL, f"a defect: see the log of {service}")
+            _abort(context, grpc.StatusCode.INTERNAL, "a defect: see the log of the service")
 
     def close(self) -> None:
         """Close the connection."""

@@ -25,6 +25,11 @@ class Standby(Exception):
     """This instance does not lead now; another one does, or PostgreSQL is away."""
 
 
+def name_instance() -> str:
+    """Return a name for this process: a restarted one is another instance (B48)."""
+    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+
+
 class Leadership:
     """The dedicated, unpooled session that holds the service's lock.
 
@@ -43,8 +48,7 @@ class Leadership:
         self._database = database
         self._timeout = settings.timeout.total_seconds()
         self.service = service
-        # Unique for each process start: a restarted process is another instance (B48).
-        self.instance = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self.instance = name_instance()
         self._conn: Connection | None = None
         self._leads = False
         self.term: int | None = None

@@ -1,128 +1,119 @@
-"""Run a service's loops until a signal arrives, and tell gRPC health the truth."""
+"""Run a service's loops until a signal arrives, tell gRPC health the truth, and answer
+operators."""
 
 import logging
 import signal
-import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
 from msgx import clock
-from msgx.domain.failure import Away
 from msgx.runtime.address import Address, GrpcService
-from msgx.runtime.leadership import Standby
+from msgx.runtime.control import LOOP, About, ControlService, Keeper
+from msgx.runtime.denials import Denials
+from msgx.runtime.desk import Desk
+from msgx.runtime.drive import Drive, Loop
+from msgx.runtime.halt import Halt
+from msgx.runtime.leadership import Leadership
 from msgx.runtime.measures import Measures
-from msgx.settings import ProcessSettings
+from msgx.runtime.session import Session
+from msgx.settings import StoreSettings
+from msgx.store.backlog import Item, of_nothing
+from msgx.store.connect import Connection
+from msgx.store.service_term import Service
 from msgx.telemetry import metrics
 from msgx.telemetry.board import Board
 
+__all__ = ["Loop", "run"]
+
 log = logging.getLogger(__name__)
 
-REST_AFTER_FAULT: Final = timedelta(seconds=1)
-_READY_CHECK_SECONDS: Final = 0.2
-
-
-def _steady(_: int) -> timedelta:
-    return REST_AFTER_FAULT
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A named step that does one unit of work and says how long to rest after it.
-
-    `backoff` is the rest after the n-th fault in a row (B12).
-    """
-
-    name: str
-    step: Callable[[], timedelta]
-    backoff: Callable[[int], timedelta] = _steady
+_LOOK_SECONDS: Final = 0.1
 
 
 def run(
-    service: str,
+    service: Service,
     loops: Sequence[Loop],
-    settings: ProcessSettings,
+    settings: StoreSettings,
     *,
-    ready: Callable[[], bool],
-    on_stop: Callable[[], None] = lambda: None,
+    leadership: Leadership | None = None,
+    halt: Halt | None = None,
+    backlog: Callable[[Connection], Sequence[Item]] = of_nothing,
     services: Sequence[GrpcService] = (),
+    on_stop: Callable[[], None] = lambda: None,
     board: Board | None = None,
 ) -> int:
-    """Run every loop in its own thread until SIGTERM or SIGINT, answer `services`, and export
+    """Run every loop in its own thread until SIGTERM or SIGINT, answer operators, and export
     the figures of `board`.
 
-    Health: "" is `ready()` (a standby is alive, not serving: R14); a loop's name means that its
-    last step was clean. Returns the exit status: 0 after a clean stop, 1 if a loop overran
-    `grace`."""
-    stop = threading.Event()
-    _on_signals(stop)
-    board = board or Board(service)
+    Health: "" means that this instance leads, if there is anything to lead, and that every
+    needed loop is well (a standby is alive, not serving: R14); a loop's name means that its
+    last step was clean, or that it is paused. `halt` is shared with steps that can end early.
+    Returns the exit status: 0 after a clean stop, 1 if a loop overran `grace`.
+
+    Raises:
+        SystemExit: an address cannot be taken, or its TLS does not fit.
+    """
+    halt, board = halt or Halt(), board or Board(service)
+    _on_signals(halt)
+    denials = Denials(service)
+    keeper = Keeper(service, Session(settings.database, f"{service}-{LOOP}"), halt, denials)
+    own = Loop(LOOP, keeper.step, pausable=False)
+    drives = keeper.drives = [Drive(loop, halt, board) for loop in (*loops, own)]
+    desk = Desk(leadership, Session(settings.database, f"{service}-status"))
+    about = About(service, leadership, drives, halt, backlog)
+    control = ControlService(about, desk)
+    address = _address(settings, [control.service(), *services], denials)
     measures = Measures(board, settings)
-    status = Address(settings.control, settings.admin, services)
-    status.start()
-    threads = [
-        threading.Thread(
-            target=_drive, args=(loop, stop, status, board), name=loop.name, daemon=True
-        )
-        for loop in loops
-    ]
-    for thread in threads:
-        thread.start()
-    log.info("started", extra={"port": status.port} | measures.where)
-
-    while not stop.wait(_READY_CHECK_SECONDS):
-        serves = ready()
-        status.tell("", serving=serves)
+    address.start()
+    for drive in drives:
+        drive.thread.start()
+    log.info("started", extra={"port": address.port} | measures.where)
+    while not halt.stopping:
+        clock.rest(_LOOK_SECONDS)  # no event's wait: a signal handler must take no lock
+        serves = about.serves
         board.set(metrics.READY, serves)
-
+        address.tell("", serving=serves)
+        for drive in drives:
+            address.tell(drive.loop.name, serving=drive.report.well)
     board.set(metrics.READY, False)
-    status.retire()
-    on_stop()
-    deadline = clock.ticks() + settings.control.grace.total_seconds()
-    for thread in threads:
-        thread.join(max(0.0, deadline - clock.ticks()))
-    status.stop()
+    address.retire()
+    overran = _end(drives, on_stop, settings.control.grace)
+    address.stop()
     measures.close()
-    overran = [thread.name for thread in threads if thread.is_alive()]
-    if overran:
-        log.error("loops overran the shutdown grace", extra={"loops": overran})
+    if not overran:  # else a loop still uses them
+        keeper.close()
+        desk.close()
     log.info("stopped")
     return 1 if overran else 0
 
 
-def _on_signals(stop: threading.Event) -> None:
+def _address(
+    settings: StoreSettings, services: Sequence[GrpcService], denials: Denials
+) -> Address:
+    try:
+        return Address(settings.control, settings.admin, services, denied=denials.note)
+    except ValueError as error:
+        raise SystemExit(f"the configuration is not usable:\n{error}") from None
+
+
+def _end(drives: Sequence[Drive], on_stop: Callable[[], None], grace: timedelta) -> bool:
+    """Wait for the loops, all together at most `grace`; tell whether one is still at work."""
+    for drive in drives:
+        drive.wake()
+    on_stop()
+    deadline = clock.ticks() + grace.total_seconds()
+    for drive in drives:
+        drive.thread.join(max(0.0, deadline - clock.ticks()))
+    overran = [drive.loop.name for drive in drives if drive.thread.is_alive()]
+    if overran:
+        log.error("loops overran the shutdown grace", extra={"loops": overran})
+    return bool(overran)
+
+
+def _on_signals(halt: Halt) -> None:
     def end(*_: Any) -> None:
-        stop.set()
+        halt.stop()
 
     for signum in (signal.SIGTERM, signal.SIGINT):
         signal.signal(signum, end)
-
-
-def _drive(loop: Loop, stop: threading.Event, status: Address, board: Board) -> None:
-    """Step `loop` until `stop`. Faults belong to the step; here they only cost a rest."""
-    told = ""
-    faults = 0
-    while not stop.is_set():
-        faults += 1
-        try:
-            rest = loop.step()
-        except (Away, Standby) as condition:
-            if told != str(condition):  # said once, not at every turn
-                level = logging.INFO if isinstance(condition, Standby) else logging.WARNING
-                log.log(level, "waits", extra={"loop": loop.name, "reason": str(condition)})
-            told = str(condition)
-            status.tell(loop.name, serving=False)
-            if isinstance(condition, Away):
-                board.add(metrics.LOOP_FAULTS, loop=loop.name, cause="away")
-            rest = getattr(condition, "rest", None) or loop.backoff(faults)
-        except Exception:
-            log.exception("loop fault", extra={"loop": loop.name})
-            board.add(metrics.LOOP_FAULTS, loop=loop.name, cause="defect")
-            status.tell(loop.name, serving=False)
-            rest = loop.backoff(faults)
-        else:
-            faults = 0
-            told = ""
-            status.tell(loop.name, serving=True)
-        stop.wait(rest.total_seconds())

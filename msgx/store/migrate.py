@@ -127,21 +127,30 @@ def _checked(conn: Connection, migrations: Sequence[Migration]) -> set[int]:
     return numbers
 
 
+def needed() -> int:
+    """Return the migration that this code cannot do without."""
+    return max(one.number for one in chain() if one.phase == "pre")
+
+
+def current(conn: Connection) -> int:
+    """Return the newest migration of the database; 0: it has none."""
+    try:
+        row = conn.execute(_NEWEST).fetchone()
+    except psycopg.errors.UndefinedTable:
+        row = None
+    return 0 if row is None or row[0] is None else int(str(row[0]))
+
+
 def check_version(conn: Connection) -> None:
     """Refuse to run on a database that lacks a `pre` migration of this code.
 
     Raises:
         MigrationRefused: what is missing and what to run.
     """
-    needed = max(one.number for one in chain() if one.phase == "pre")
-    try:
-        row = conn.execute(_NEWEST).fetchone()
-    except psycopg.errors.UndefinedTable:
-        row = None
-    have = 0 if row is None or row[0] is None else int(str(row[0]))
-    if have < needed:
+    have, wanted = current(conn), needed()
+    if have < wanted:
         raise MigrationRefused(
-            f"the database has schema version {have}, this service needs {needed}: "
+            f"the database has schema version {have}, this service needs {wanted}: "
             "run python -m msgx.store.migrate first"
         )
 

@@ -1,9 +1,12 @@
 """SERVICE_TERM: which instance of a service leads, as a growing number. Each service writes its
 own row."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from psycopg.rows import args_row
 
 from msgx.store.connect import Connection
 
@@ -16,6 +19,15 @@ class Service(StrEnum):
     REFDATA = "refdata"
     DISPATCHER = "dispatcher"
     API = "api"
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """Who leads a service, or did so last, and since when."""
+
+    term: int
+    instance: str
+    since: datetime
 
 
 class Deposed(RuntimeError):
@@ -64,6 +76,7 @@ _TAKE_OVER: Final = """
      WHERE service = %s
  RETURNING term
 """
+_LEADER: Final = "SELECT term, instance, since FROM service_term WHERE service = %s"
 SHARE: Final = """
     SELECT term, msgx_now() FROM service_term WHERE service = %s FOR SHARE
 """
@@ -90,6 +103,13 @@ def take_over(conn: Connection, service: Service, instance: str) -> int:
     row = conn.execute(_TAKE_OVER, (instance, service)).fetchone()
     assert row is not None, "migrations insert every service"  # noqa: S101
     return int(str(row[0]))
+
+
+def leader(conn: Connection, service: Service) -> Leader | None:
+    """Return who leads; None: nobody has led yet."""
+    cursor = conn.cursor(row_factory=args_row(Leader))
+    found = cursor.execute(_LEADER, (service,)).fetchone()
+    return found if found is not None and found.term else None
 
 
 def share(conn: Connection, service: Service, term: int, *, relaxed: bool = False) -> datetime:

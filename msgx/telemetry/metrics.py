@@ -23,6 +23,7 @@ _DISPATCHER: Final = ("dispatcher",)
 _TOPIC: Final = {"topic": tuple(one.part for one in Target)}
 _CLASS: Final = {"error_class": tuple(one.value for one in ErrorClass)}
 _LOOPS: Final = (
+    "control",
     "leadership",
     "poller",
     "backfill",

@@ -13,6 +13,7 @@ from msgx.runtime import logs
 from msgx.runtime.loops import Loop, run
 from msgx.settings import Mailbox as MailboxSettings
 from msgx.settings import load
+from msgx.store.service_term import Service
 from services.api.app import READS, build
 from services.api.landing import Landing
 from services.api.records import Records
@@ -36,10 +37,9 @@ def main() -> int:
         stack.callback(server.stop)
         server.start()
         return run(
-            "api",
-            [Loop("http", server.check)],
+            Service.API,
+            [Loop("http", server.check, pausable=False, needed=True)],
             settings,
-            ready=lambda: server.serving,
             on_stop=server.stop,
         )
 

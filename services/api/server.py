@@ -15,7 +15,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from msgx.domain.failure import ErrorClass, Fault
+from msgx.domain.failure import Away, ErrorClass, Fault
 from msgx.settings import Http
 from services.api.envelope import failure_text
 
@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 _HEADERS: Final = [("cache-control", "no-store"), ("x-content-type-options", "nosniff")]
 _MAX_HEAD: Final = 16 * 1024
 _CHECK: Final = timedelta(seconds=1)
+_SOON: Final = timedelta(seconds=0.05)
 _BACKLOG: Final = 128
 
 
@@ -151,10 +152,13 @@ class HttpServer:
         """Watch the server; a loop's step.
 
         Raises:
+            Away: it is not ready yet.
             Fault: it ended by itself.
         """
         if self._thread is None or not self._thread.is_alive():
             raise Fault(ErrorClass.PROCESSING, "the HTTP server has ended")
+        if not self.serving:
+            raise Away("the HTTP server is about to start", rest=_SOON)
         return _CHECK
 
     def stop(self) -> None:

@@ -1,12 +1,11 @@
 """What the api reads from the environment."""
 
-from msgx.settings import Airport, Database, Http, Mailbox, ProcessSettings, Redis, Request
+from msgx.settings import Airport, Http, Mailbox, Redis, Request, StoreSettings
 
 
-class ApiSettings(ProcessSettings):
+class ApiSettings(StoreSettings):
     """The parameters of the api; it leads nothing."""
 
-    database: Database
     mailbox: Mailbox
     redis: Redis
     airport: Airport = Airport()

@@ -1,7 +1,6 @@
 """The dispatcher: `python -m services.dispatcher`, and `… topics` to make the topics."""
 
 import argparse
-import threading
 from functools import partial
 
 from msgx.domain.backoff import doubling
@@ -10,11 +9,13 @@ from msgx.domain.failure import Away
 from msgx.mailbox.outbound import Outbound
 from msgx.runtime.desk import Desk
 from msgx.runtime.gauges import Gauges
+from msgx.runtime.halt import Halt
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
 from msgx.runtime.session import Session
 from msgx.settings import load
+from msgx.store import backlog
 from msgx.store.service_term import Service
 from msgx.telemetry.board import Board
 from services.dispatcher.admin import Delivery
@@ -36,7 +37,7 @@ def serve() -> int:
     leadership = Leadership(settings.database, settings.leadership, Service.DISPATCHER)
     board = Board(Service.DISPATCHER)
     wake = Wake(settings.database)
-    stop = threading.Event()
+    halt = Halt()
     msg = Relay(
         settings,
         leadership,
@@ -44,8 +45,8 @@ def serve() -> int:
         limit=settings.dispatch.batch,
         pace=settings.dispatch.pace,
         idle=lambda: wake.wait(settings.dispatch.idle_interval),
-        stopping=stop.is_set,
         board=board,
+        stopping=halt.of(Target.MSG.part),
     )
     schd = Relay(
         settings,
@@ -54,8 +55,8 @@ def serve() -> int:
         limit=settings.schd.flush_limit,
         pace=settings.schd.flush_period,
         idle=lambda: settings.schd.flush_period,
-        stopping=stop.is_set,
         board=board,
+        stopping=halt.of(Target.SCHD.part),
     )
     retention = Retention(
         leadership,
@@ -78,19 +79,20 @@ def serve() -> int:
         doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
     )
     loops = [
-        Loop("leadership", leadership.beat),
-        Loop("msg", msg.step),
-        Loop("schd", schd.step),
-        Loop(PART, outgoing.step, backoff),
+        Loop("leadership", leadership.beat, pausable=False),
+        Loop(Target.MSG.part, msg.step, needed=True),
+        Loop(Target.SCHD.part, schd.step, needed=True),
+        Loop(PART, outgoing.step, backoff, while_paused=outgoing.tend),
         Loop("retention", retention.step),
         Loop("gauges", gauges.step),
     ]
     status = run(
-        "dispatcher",
+        Service.DISPATCHER,
         loops,
         settings,
-        ready=lambda: leadership.leads and msg.flows and schd.flows,
-        on_stop=stop.set,
+        leadership=leadership,
+        halt=halt,
+        backlog=backlog.of_dispatcher,
         board=board,
         services=[admin.service(), requests.service()],
     )

@@ -1,4 +1,4 @@
-"""Administrative calls of the dispatcher: dead and held events, pauses. Every change is made by
+"""Administrative calls of the dispatcher: dead and held events. Every change is made by
 the leader, in one transaction with its record in ADMIN_AUDIT (R35, R55)."""
 
 from collections.abc import Callable, Mapping
@@ -12,9 +12,7 @@ from msgx.rpc.v1 import delivery_pb2 as pb
 from msgx.rpc.v1 import delivery_pb2_grpc
 from msgx.runtime.address import GrpcService
 from msgx.runtime.desk import Desk, Refusal, act_of, page_of, stamp, word_of
-from msgx.store import admin_audit, dead_event, service_control
-from msgx.store.admin_audit import Act
-from msgx.store.connect import Connection
+from msgx.store import admin_audit, dead_event
 from msgx.store.dead_event import Choice
 from msgx.store.service_term import Service
 
@@ -93,34 +91,6 @@ class Delivery(delivery_pb2_grpc.DeliveryServiceServicer):
             affected = self._decide(request, "discard", dead_event.discard)
             return pb.DiscardResponse(affected=affected)
 
-    def Pause(
-        self, request: pb.PauseRequest, context: grpc.ServicerContext
-    ) -> pb.PauseResponse:
-        """Let a topic rest."""
-        with self._desk.answering(context):
-            act, part = act_of(request.admin), _part(request.topic)
-            changed = self._switch(
-                act,
-                "pause",
-                part,
-                lambda conn: service_control.pause(conn, Service.DISPATCHER, part, act),
-            )
-            return pb.PauseResponse(changed=changed)
-
-    def Resume(
-        self, request: pb.ResumeRequest, context: grpc.ServicerContext
-    ) -> pb.ResumeResponse:
-        """End a pause."""
-        with self._desk.answering(context):
-            act, part = act_of(request.admin), _part(request.topic)
-            changed = self._switch(
-                act,
-                "resume",
-                part,
-                lambda conn: service_control.resume(conn, Service.DISPATCHER, part),
-            )
-            return pb.ResumeResponse(changed=changed)
-
     def _decide(
         self,
         request: pb.RequeueRequest | pb.DiscardRequest,
@@ -136,27 +106,6 @@ class Delivery(delivery_pb2_grpc.DeliveryServiceServicer):
                 conn, Service.DISPATCHER, act, action, asked=asked, affected=affected
             )
         return affected
-
-    def _switch(
-        self, act: Act, action: str, part: str, switch: Callable[[Connection], bool]
-    ) -> bool:
-        with self._desk.fenced() as conn:
-            changed = switch(conn)
-            admin_audit.record(
-                conn,
-                Service.DISPATCHER,
-                act,
-                action,
-                asked={"part": part},
-                affected=int(changed),
-            )
-        return changed
-
-
-def _part(topic: int) -> str:
-    if (target := _TOPICS.get(topic)) is None:
-        raise Refusal("topic must be TOPIC_MSG or TOPIC_SCHD")
-    return target.part
 
 
 def _chosen(request: pb.RequeueRequest | pb.DiscardRequest) -> tuple[Choice, int]:

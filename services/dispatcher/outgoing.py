@@ -16,7 +16,7 @@ from msgx.mailbox.outbound import Outbound
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.session import Session
 from msgx.settings import Request
-from msgx.store import req_sending, service_control, service_term
+from msgx.store import req_sending, service_term
 from msgx.store.connect import Connection
 from msgx.store.req_sending import Claimed, Unsettled, Waiting
 from msgx.store.service_term import Service
@@ -57,11 +57,8 @@ class Outgoing:
             Standby: another instance leads.
             Away: PostgreSQL or the mailbox is away; what waits goes on waiting.
         """
-        self._expire()
-        self._settle()
+        self.tend()
         with self._fenced("looking for requests") as conn:
-            if service_control.paused(conn, Service.DISPATCHER, PART):
-                return self._settings.interval
             waiting = req_sending.next_waiting(conn)
             if waiting is not None and self._read_only:
                 req_sending.explain(conn, _READ_ONLY)
@@ -72,6 +69,17 @@ class Outgoing:
         if claimed is not None:
             self._write(claimed)
         return timedelta()
+
+    def tend(self) -> timedelta:
+        """Expire and settle, and write nothing: what is done while an operator lets requests
+        rest. Return how long to rest.
+
+        Raises:
+            Standby, Away: as `step`.
+        """
+        self._expire()
+        self._settle()
+        return self._settings.interval
 
     def close(self) -> None:
         """Close the connections."""

@@ -13,7 +13,7 @@ from msgx.domain.event import Event
 from msgx.domain.failure import Away, ErrorClass, Fault
 from msgx.runtime.leadership import Leadership, Standby
 from msgx.runtime.session import Session
-from msgx.store import delivery, service_control, service_term
+from msgx.store import delivery, service_term
 from msgx.store.connect import Connection
 from msgx.store.service_term import Service
 from msgx.telemetry import metrics
@@ -66,9 +66,7 @@ class Relay:
         self._fenced: int | None = None  # a term that was seen to be over
         self._looked = False  # at the topic, since the broker came
         self._failures = 0  # of the broker, in a row
-        self._rests = False  # an operator has paused the topic
         self._sweep = Sweep()
-        self.flows = False
 
     def step(self) -> timedelta:
         """Deliver one wave and return how long to rest.
@@ -78,16 +76,10 @@ class Relay:
             Away: PostgreSQL or Kafka is away; nothing was counted against an event (B12).
         """
         try:
-            rest = self._step()
+            return self._step()
         except Standby:
-            self.flows = False
             self._sender.close()
             raise
-        except Exception:
-            self.flows = False
-            raise
-        self.flows = True
-        return rest
 
     def _step(self) -> timedelta:
         term = self._leadership.require()
@@ -103,8 +95,6 @@ class Relay:
                 self._look_at_the_topic()
                 self._looked = True
         with self._session.use("claiming events") as conn:
-            if self._paused(conn):
-                return self._idle()
             sweep = self._sweep.begun(clock.ticks())
             events = self._claim(conn, sweep.after)
             full = self._is_full(events)
@@ -128,14 +118,6 @@ class Relay:
 
     def _last_of_part(self, conn: Connection, after: int) -> int | None:
         return delivery.last_of_part(conn, self._target, after=after, part=PART)
-
-    def _paused(self, conn: Connection) -> bool:
-        rests = service_control.paused(conn, Service.DISPATCHER, self._target.part)
-        if rests is not self._rests:
-            said = "topic paused" if rests else "topic resumed"
-            log.warning(said, extra={"topic": self._sender.topic})
-            self._rests = rests
-        return rests
 
     def _claim(self, conn: Connection, after: int) -> list[Event]:
         dispatch = self._settings.dispatch

@@ -10,6 +10,7 @@ from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
 from msgx.runtime.session import Session
 from msgx.settings import load
+from msgx.store import backlog
 from msgx.store.service_term import Service
 from services.intake.admin import Marks
 from services.intake.backfill import Backfiller
@@ -39,7 +40,7 @@ def main() -> int:
         batch=settings.pipeline.claim_batch,
     )
     loops = [
-        Loop("leadership", leadership.beat, backoff),
+        Loop("leadership", leadership.beat, backoff, pausable=False),
         Loop("poller", poller.step, backoff),
     ]
     if not settings.mailbox.read_only:  # shadow mode writes nothing (R50)
@@ -52,10 +53,11 @@ def main() -> int:
         loops.append(Loop("backfill", backfiller.step, backoff))
     marks = Marks(Desk(leadership, Session(settings.database, "intake-admin")))
     return run(
-        "intake",
+        Service.INTAKE,
         loops,
         settings,
-        ready=lambda: leadership.leads,
+        leadership=leadership,
+        backlog=backlog.of_intake,
         services=[marks.service()],
     )
 

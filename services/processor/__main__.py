@@ -2,7 +2,6 @@
 services.processor [serve | verify]`."""
 
 import argparse
-import threading
 from contextlib import ExitStack, closing
 from functools import partial
 
@@ -13,11 +12,13 @@ from msgx.mailbox.inbox import Mailbox
 from msgx.mailbox.texts import Texts
 from msgx.projection.read import Reader
 from msgx.projection.write import Projection
+from msgx.runtime.halt import Halt
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
 from msgx.runtime.session import Session
 from msgx.settings import load
+from msgx.store import backlog
 from msgx.store.service_term import Service
 from services.processor.effect import Airport, Effects
 from services.processor.fetch import Fetcher
@@ -62,7 +63,7 @@ def serve() -> int:
                 )
             )
         )
-        stop = threading.Event()
+        halt = Halt()
         pump = Pump(
             leadership,
             stack.enter_context(closing(Session(settings.database, "processor-ears"))),
@@ -76,14 +77,16 @@ def serve() -> int:
             ),
             projector,
             settings.pipeline,
-            stopping=stop.is_set,
+            stopping=halt.of("pump"),
         )
         return run(
-            "processor",
-            [Loop("pump", pump.step, backoff)],
+            Service.PROCESSOR,
+            # The pump's session is the leading one: a paused pump still beats it.
+            [Loop("pump", pump.step, backoff, while_paused=leadership.beat)],
             settings,
-            ready=lambda: leadership.leads,
-            on_stop=stop.set,
+            leadership=leadership,
+            halt=halt,
+            backlog=backlog.of_processor,
         )
 
 

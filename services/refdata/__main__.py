@@ -12,6 +12,7 @@ from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
 from msgx.runtime.session import Session
 from msgx.settings import load
+from msgx.store import backlog
 from msgx.store.service_term import Service
 from services.refdata.execute import Executor
 from services.refdata.fetch import Fetcher
@@ -52,10 +53,12 @@ def main() -> int:
             settings.pipeline,
         )
         return run(
-            "refdata",
-            [Loop("pump", pump.step, backoff)],
+            Service.REFDATA,
+            # The pump's session is the leading one: a paused pump still beats it.
+            [Loop("pump", pump.step, backoff, while_paused=leadership.beat)],
             settings,
-            ready=lambda: leadership.leads,
+            leadership=leadership,
+            backlog=backlog.of_refdata,
         )
 
 

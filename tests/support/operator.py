@@ -64,14 +64,6 @@ class Operator:
         """Discard dead events; return how many."""
         return int(self.call("Discard", pb.DiscardRequest(admin=WHO, **fields)).affected)
 
-    def pause(self, topic: pb.Topic) -> bool:
-        """Pause a topic."""
-        return bool(self.call("Pause", pb.PauseRequest(admin=WHO, topic=topic)).changed)
-
-    def resume(self, topic: pb.Topic) -> bool:
-        """Resume a topic."""
-        return bool(self.call("Resume", pb.ResumeRequest(admin=WHO, topic=topic)).changed)
-
     def close(self) -> None:
         """Close the channel."""
         self._channel.close()

@@ -164,31 +164,3 @@ class DiscardResponse(_message.Message):
     AFFECTED_FIELD_NUMBER: _ClassVar[int]
     affected: int
     def __init__(self, affected: _Optional[int] = ...) -> None: ...
-
-class PauseRequest(_message.Message):
-    __slots__ = ("admin", "topic")
-    ADMIN_FIELD_NUMBER: _ClassVar[int]
-    TOPIC_FIELD_NUMBER: _ClassVar[int]
-    admin: _admin_pb2.Admin
-    topic: Topic
-    def __init__(self, admin: _Optional[_Union[_admin_pb2.Admin, _Mapping]] = ..., topic: _Optional[_Union[Topic, str]] = ...) -> None: ...
-
-class PauseResponse(_message.Message):
-    __slots__ = ("changed",)
-    CHANGED_FIELD_NUMBER: _ClassVar[int]
-    changed: bool
-    def __init__(self, changed: _Optional[bool] = ...) -> None: ...
-
-class ResumeRequest(_message.Message):
-    __slots__ = ("admin", "topic")
-    ADMIN_FIELD_NUMBER: _ClassVar[int]
-    TOPIC_FIELD_NUMBER: _ClassVar[int]
-    admin: _admin_pb2.Admin
-    topic: Topic
-    def __init__(self, admin: _Optional[_Union[_admin_pb2.Admin, _Mapping]] = ..., topic: _Optional[_Union[Topic, str]] = ...) -> None: ...
-
-class ResumeResponse(_message.Message):
-    __slots__ = ("changed",)
-    CHANGED_FIELD_NUMBER: _ClassVar[int]
-    changed: bool
-    def __init__(self, changed: _Optional[bool] = ...) -> None: ...

@@ -57,16 +57,6 @@ class DeliveryServiceStub:
                 request_serializer=msgx_dot_v1_dot_delivery__pb2.DiscardRequest.SerializeToString,
                 response_deserializer=msgx_dot_v1_dot_delivery__pb2.DiscardResponse.FromString,
                 _registered_method=True)
-        self.Pause = channel.unary_unary(
-                '/msgx.v1.DeliveryService/Pause',
-                request_serializer=msgx_dot_v1_dot_delivery__pb2.PauseRequest.SerializeToString,
-                response_deserializer=msgx_dot_v1_dot_delivery__pb2.PauseResponse.FromString,
-                _registered_method=True)
-        self.Resume = channel.unary_unary(
-                '/msgx.v1.DeliveryService/Resume',
-                request_serializer=msgx_dot_v1_dot_delivery__pb2.ResumeRequest.SerializeToString,
-                response_deserializer=msgx_dot_v1_dot_delivery__pb2.ResumeResponse.FromString,
-                _registered_method=True)
 
 
 class DeliveryServiceServicer:
@@ -103,20 +93,6 @@ class DeliveryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def Pause(self, request, context):
-        """Pause lets a topic rest after the wave that is on its way, also over restarts.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def Resume(self, request, context):
-        """Resume ends a pause.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
 
 def add_DeliveryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -139,16 +115,6 @@ def add_DeliveryServiceServicer_to_server(servicer, server):
                     servicer.Discard,
                     request_deserializer=msgx_dot_v1_dot_delivery__pb2.DiscardRequest.FromString,
                     response_serializer=msgx_dot_v1_dot_delivery__pb2.DiscardResponse.SerializeToString,
-            ),
-            'Pause': grpc.unary_unary_rpc_method_handler(
-                    servicer.Pause,
-                    request_deserializer=msgx_dot_v1_dot_delivery__pb2.PauseRequest.FromString,
-                    response_serializer=msgx_dot_v1_dot_delivery__pb2.PauseResponse.SerializeToString,
-            ),
-            'Resume': grpc.unary_unary_rpc_method_handler(
-                    servicer.Resume,
-                    request_deserializer=msgx_dot_v1_dot_delivery__pb2.ResumeRequest.FromString,
-                    response_serializer=msgx_dot_v1_dot_delivery__pb2.ResumeResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -262,60 +228,6 @@ class DeliveryService:
             '/msgx.v1.DeliveryService/Discard',
             msgx_dot_v1_dot_delivery__pb2.DiscardRequest.SerializeToString,
             msgx_dot_v1_dot_delivery__pb2.DiscardResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def Pause(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/msgx.v1.DeliveryService/Pause',
-            msgx_dot_v1_dot_delivery__pb2.PauseRequest.SerializeToString,
-            msgx_dot_v1_dot_delivery__pb2.PauseResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def Resume(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/msgx.v1.DeliveryService/Resume',
-            msgx_dot_v1_dot_delivery__pb2.ResumeRequest.SerializeToString,
-            msgx_dot_v1_dot_delivery__pb2.ResumeResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -1,4 +1,4 @@
-"""What operators see and decide: dead events, held flights, pauses; who may; what is kept."""
+"""What operators see and decide: dead events, held flights; who may; what is kept."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -212,8 +212,6 @@ def test_a_replaced_generation_cannot_be_addressed_any_more(
             pb.DiscardRequest(admin=WHO, event=pb.EventKey(flid="7", event_id=1)),
             "topic, flid and event_id",
         ),
-        ("Pause", pb.PauseRequest(admin=WHO), "TOPIC_MSG or TOPIC_SCHD"),
-        ("Pause", pb.PauseRequest(topic=pb.TOPIC_MSG), "who acts, and why"),
         (
             "Discard",
             pb.DiscardRequest(admin=WHO, filter=UNKNOWN, limit=9),
@@ -276,28 +274,6 @@ def test_only_the_leader_changes_anything(
     assert states(pg) == {event: "DEAD"}
     assert audit(pg) == []
     assert [one.key.event_id for one in operator.dead()] == [event]  # looking is allowed
-
-
-@pytest.mark.covers("R55", "R35")
-def test_a_pause_is_kept_with_who_and_why(
-    pg: "psycopg.Connection[Any]", operator: Operator
-) -> None:
-    assert operator.pause(pb.TOPIC_MSG)
-    assert not operator.pause(pb.TOPIC_MSG)
-    paused = pg.execute(
-        "SELECT service, part, operator, reason FROM service_control"
-    ).fetchall()
-    assert operator.resume(pb.TOPIC_MSG)
-    assert not operator.resume(pb.TOPIC_MSG)
-
-    assert paused == [("dispatcher", "msg", "ops", "a test")]
-    assert pg.execute("SELECT FROM service_control").fetchall() == []
-    assert [(one["action"], one["target"], one["affected"]) for one in audit(pg)] == [
-        ("pause", {"part": "msg"}, 1),
-        ("pause", {"part": "msg"}, 0),
-        ("resume", {"part": "msg"}, 1),
-        ("resume", {"part": "msg"}, 0),
-    ]
 
 
 @pytest.mark.covers("R35")

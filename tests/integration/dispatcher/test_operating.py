@@ -106,27 +106,6 @@ def test_a_dead_state_is_revived_by_the_next_generation_without_anybody(
     ).fetchone() == (0, None, None)
 
 
-@pytest.mark.covers("R55")
-def test_a_paused_topic_rests_over_a_restart_and_the_other_one_flows(
-    pg: "psycopg.Connection[Any]", given: Settings
-) -> None:
-    with operating(given) as (operator, leadership):
-        assert operator.pause(pb.TOPIC_MSG)
-        event, state = add(pg, "7", 1), add(pg, "7", 1, target=Target.SCHD)
-        with relaying(given, leadership=leadership) as msg:
-            settle(msg, lambda: msg.flows, "a step at rest")
-            with relaying(given, Target.SCHD, leadership=leadership) as schd:
-                settle(schd, lambda: states(pg)[state] == "SENT", "schd sent")
-        with relaying(given, leadership=leadership) as again:
-            settle(again, lambda: again.flows, "a step at rest")
-            assert states(pg) == {event: "PENDING", state: "SENT"}
-
-            assert operator.resume(pb.TOPIC_MSG)
-            settle(again, lambda: states(pg)[event] == "SENT", "msg sent")
-
-    assert versions(consume(given), "7") == [1]
-
-
 @pytest.mark.system
 @pytest.mark.covers("R55", "R35")
 def test_the_service_answers_operators_if_it_has_a_token_and_else_has_no_such_service(

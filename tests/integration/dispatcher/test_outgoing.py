@@ -14,9 +14,7 @@ from msgx.domain.requests import Match, MatchedBy, RequestType, Wish
 from msgx.mailbox.connect import Unclear
 from msgx.mailbox.outbound import Outbound
 from msgx.runtime.leadership import Standby
-from msgx.store import req_sending, req_track, service_control
-from msgx.store.admin_audit import Act
-from msgx.store.service_term import Service
+from msgx.store import req_sending, req_track
 from tests.support.dispatcher import NO_MAILBOX
 from tests.support.requests import Office, move_clock, office
 from tests.support.servers import mysql, postgres
@@ -169,14 +167,15 @@ def test_a_read_only_gateway_sends_nothing_and_says_so(pg_dsn: str, mailbox_url:
 
 
 @pytest.mark.covers("R55")
-def test_a_paused_loop_sends_nothing(desk: Office) -> None:
-    act = Act("ops", "a test")
-    service_control.pause(desk.pg, Service.DISPATCHER, "requests", act)
-    req_id = desk.register()
-
+def test_what_a_paused_loop_does_expires_and_sends_nothing(desk: Office) -> None:
+    sent = desk.register()
     desk.step()
+    waiting = desk.register(JUNE)
+    desk.pass_time(desk.given.request.timeout.total_seconds() + 1)
 
-    assert desk.row(req_id) == "PENDING"
+    desk.outgoing.tend()
+
+    assert (desk.row(sent), desk.row(waiting)) == ("EXPIRED", "PENDING")
 
 
 @pytest.mark.covers("US-09", "R34", "R43")

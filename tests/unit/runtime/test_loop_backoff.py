@@ -1,14 +1,12 @@
 """What a loop rests after faults."""
 
-import threading
 from datetime import timedelta
 
 import pytest
 
 from msgx.domain.failure import Away
-from msgx.runtime.address import Address
-from msgx.runtime.loops import Loop, _drive
-from msgx.settings import Admin, Control
+from msgx.runtime.drive import Drive, Loop
+from msgx.runtime.halt import Halt
 from msgx.telemetry import metrics
 from msgx.telemetry.board import Board
 
@@ -16,7 +14,8 @@ from msgx.telemetry.board import Board
 @pytest.mark.covers("B12")
 @pytest.mark.parametrize("fault", [Away("the server is away"), RuntimeError("a defect")])
 def test_faults_in_a_row_rest_by_the_backoff_of_their_number(fault: Exception) -> None:
-    stop = threading.Event()
+    halt = Halt()
+    halt.pauses = {}
     told: list[int] = []
     steps = iter([fault, fault, None, fault, fault, fault])
 
@@ -25,7 +24,7 @@ def test_faults_in_a_row_rest_by_the_backoff_of_their_number(fault: Exception) -
         if what is not None:
             raise what
         if len(told) >= 5:
-            stop.set()
+            halt.stop()
         return timedelta()
 
     def backoff(number: int) -> timedelta:
@@ -34,7 +33,7 @@ def test_faults_in_a_row_rest_by_the_backoff_of_their_number(fault: Exception) -
 
     board = Board("dispatcher")
 
-    _drive(Loop("msg", step, backoff), stop, Address(Control(), Admin()), board)
+    Drive(Loop("msg", step, backoff), halt, board).run()
 
     assert told == [1, 2, 1, 2, 3]
     cause = "away" if isinstance(fault, Away) else "defect"
