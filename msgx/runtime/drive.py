@@ -111,6 +111,8 @@ class Drive:
         before = self.report
         steps = after is State.RESTING
         if steps:
+            if before.state is State.PAUSED:
+                log.warning("resumed", extra={"loop": self.loop.name})
             self.report = replace(before, state=State.WORKING, reason="")
         faults = before.faults + 1
         try:
