@@ -10,14 +10,7 @@ from datetime import timedelta
 from typing import Annotated, Literal, Self, TypeVar
 from zoneinfo import ZoneInfo
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SecretStr,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from msgx.config.gather import Given, gather
 from msgx.config.kinds import (
@@ -268,8 +261,7 @@ class Control(Group):
     grace: Positive = timedelta(seconds=10)  # for the loops to end after SIGTERM
     tls_cert: FileOrNone = None  # PEM certificate, with its chain; not set: no TLS
     tls_key: FileOrNone = None  # PEM key of that certificate, without a password
-    # PEM certificate of an authority: every caller must show a certificate of it, health probes
-    # too, and may then make every call
+    # PEM authority: every caller, probes too, shows a certificate of it, and may call anything
     tls_client_ca: FileOrNone = None
 
 
