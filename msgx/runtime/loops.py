@@ -24,7 +24,7 @@ from msgx.store.service_term import Service
 from msgx.telemetry import metrics
 from msgx.telemetry.board import Board
 
-__all__ = ["Loop", "run"]
+__all__ = ("Loop", "run")
 
 log = logging.getLogger(__name__)
 
