@@ -1,10 +1,9 @@
 """What waits in the tables, counted for `Status`: a bounded look at an index each, whatever the
 tables hold."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from psycopg.rows import kwargs_row
 
@@ -77,32 +76,25 @@ class Item:
 def of_intake(conn: Connection) -> list[Item]:
     """Return the marks that are owed, and those given up. What is not registered yet is
     nobody's to count."""
-    return _items(conn, _INTAKE)
+    return conn.cursor(row_factory=kwargs_row(Item)).execute(_INTAKE).fetchall()
 
 
 def of_processor(conn: Connection) -> list[Item]:
     """Return the open messages; the oldest one is the head."""
-    return _items(conn, _PROCESSOR)
+    return conn.cursor(row_factory=kwargs_row(Item)).execute(_PROCESSOR).fetchall()
 
 
 def of_refdata(conn: Connection) -> list[Item]:
     """Return the head, if it was handed over."""
-    return _items(conn, _REFDATA)
+    return conn.cursor(row_factory=kwargs_row(Item)).execute(_REFDATA).fetchall()
 
 
 def of_dispatcher(conn: Connection) -> list[Item]:
     """Return what each topic has: pending events, dead ones, and flights that are held."""
-    targets, parts = list(map(str, Target)), [target.part for target in Target]
-    return _items(conn, _DISPATCHER, {"targets": targets, "parts": parts})
+    topics = {"targets": list(map(str, Target)), "parts": [target.part for target in Target]}
+    return conn.cursor(row_factory=kwargs_row(Item)).execute(_DISPATCHER, topics).fetchall()
 
 
 def of_nothing(_: Connection) -> list[Item]:
     """Return nothing: of a service that owns no table."""
     return []
-
-
-def _items(
-    conn: Connection, statement: Any, given: Mapping[str, object] | None = None
-) -> list[Item]:
-    with conn.cursor(row_factory=kwargs_row(Item)) as cursor:
-        return cursor.execute(statement, given).fetchall()
