@@ -79,8 +79,9 @@ class Sender:
             "message.max.bytes": settings.dispatch.max_message_bytes + _HEADROOM,
             "queue.buffering.max.messages": max(100_000, 2 * settings.dispatch.batch),
             "allow.auto.create.topics": False,
-            "reconnect.backoff.ms": 1000,  # how often a broker that is away is knocked at (B12)
-            "reconnect.backoff.max.ms": 1000,
+            # How often each connection knocks at a broker that is away (B12).
+            "reconnect.backoff.ms": 1500,
+            "reconnect.backoff.max.ms": 1500,
             "retry.backoff.ms": 20,
             "error_cb": self._on_error,
             "log_level": 2,  # each failed connection is a line of the level above
@@ -138,7 +139,9 @@ class Sender:
         if isinstance(meaning, Refused):
             self._abort(producer)
         # What failed in one transaction comes up again in the producer's next one, as sequence
-        # numbers out of order. So it is dropped; the fence of the next ends what is open.
+        # numbers out of order. So it is dropped; the fence of the next ends what is open. What
+        # is raised keeps this frame for a while: it must not keep a producer that still knocks.
+        del producer
         self.close()
         raise meaning
 

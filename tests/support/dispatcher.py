@@ -1,9 +1,11 @@
 """The dispatcher for tests: outbox rows, relays stepped by hand, the service as a process, and
 what a consumer sees."""
 
+import json
 import os
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -31,10 +33,10 @@ from msgx.telemetry.board import Board
 from services.dispatcher.relay import Relay
 from services.dispatcher.settings import Settings
 from services.dispatcher.topics import Topics, topic_name, wanted
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 ENVIRONMENT: Final = "test"
 ROOT: Final = Path(__file__).parents[2]
-PATIENCE_SECONDS: Final = 30.0
 NO_MAILBOX: Final = "mysql://nobody:nothing@127.0.0.1:9/none"
 
 _ADD: Final = """
@@ -47,14 +49,6 @@ _ADD: Final = """
             CASE WHEN %(state)s = 'SENT' THEN msgx_now() END, %(traceparent)s)
  RETURNING event_id
 """
-
-
-def until(condition: Callable[[], bool], what: str) -> None:
-    """Wait for `condition`, looking again and again."""
-    deadline = clock.ticks() + PATIENCE_SECONDS
-    while not condition():
-        assert clock.ticks() < deadline, f"never: {what}"
-        clock.rest(0.02)
 
 
 def add(
@@ -320,3 +314,24 @@ def environment(given: Settings) -> dict[str, str]:
         "MSGX_KAFKA__PREFIX": given.kafka.prefix,
         "MSGX_DISPATCH__BATCH": str(given.dispatch.batch),
     }
+
+
+def started(log: Path) -> dict[str, Any]:
+    """Return the line that the service wrote when it had started; wait for it."""
+
+    def lines() -> list[dict[str, Any]]:
+        written = log.read_text().splitlines() if log.exists() else []
+        told = [json.loads(line) for line in written if line.startswith("{")]
+        return [line for line in told if line["event"] == "started"]
+
+    until(lambda: bool(lines()), "the service started")
+    return lines()[-1]
+
+
+def figures(log: Path) -> dict[str, float]:
+    """Return what the service tells Prometheus, by series as written there."""
+    where = f"http://127.0.0.1:{started(log)['metrics_port']}/metrics"
+    with urllib.request.urlopen(where, timeout=5) as answer:
+        text = answer.read().decode()
+    pairs = (line.rpartition(" ") for line in text.splitlines() if line[0] != "#")
+    return {series: float(value) for series, _, value in pairs}

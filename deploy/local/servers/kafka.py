@@ -16,6 +16,9 @@ from deploy.local.ports import HOST
 from deploy.local.servers.server import Place, listens
 
 HERE = Path(__file__).parent
+OWN = "own.properties"
+"""A file in the server's folder whose lines come after ours: a broker with other settings."""
+
 MEMORY = ("-Xms128m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 
 
@@ -66,10 +69,11 @@ class Kafka:
 def _configure(place: Place, data: Path) -> Path:
     (place.folder / "log4j2.xml").write_text((HERE / "kafka-log4j2.xml").read_text())
     properties = place.folder / "kafka.properties"
-    text = Template((HERE / "kafka.properties").read_text())
-    properties.write_text(
-        text.substitute(host=HOST, port=place.port, controller=place.ports[1], data=data)
+    text = Template((HERE / "kafka.properties").read_text()).substitute(
+        host=HOST, port=place.port, controller=place.ports[1], data=data
     )
+    own = place.folder / OWN
+    properties.write_text(text + (own.read_text() if own.exists() else ""))
     return properties
 
 

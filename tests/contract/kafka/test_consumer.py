@@ -24,8 +24,8 @@ from tests.support.dispatcher import (
     relaying,
     settings,
     settle,
-    until,
 )
+from tests.support.waiting import until
 
 STATE: Final = "msgx.flight.state.v1"
 GONE: Final = "msgx.flight.deleted.v1"

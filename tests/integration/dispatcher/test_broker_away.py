@@ -1,9 +1,6 @@
 """The broker goes away and comes back."""
 
-import socket
-import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,20 +13,25 @@ from msgx import clock
 from msgx.domain.delivery import Target
 from msgx.domain.failure import Away
 from services.dispatcher.relay import Relay
+from tests.support.broker import broker, knocked
 from tests.support.dispatcher import (
     add,
+    attempts,
     consume,
+    figures,
     make_topics,
+    nothing_pending,
     relaying,
     running,
     settings,
     settle,
     states,
-    until,
     versions,
 )
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.kafka, pytest.mark.slow]
+AWAY_SECONDS = 30
 
 
 def refused_rest(relay: Relay) -> timedelta:
@@ -70,47 +72,6 @@ def test_a_broker_away_costs_no_try_makes_no_hot_loop_and_keeps_the_order(
         assert once == list(range(1 if number == 1 else 2, 12))
 
 
-@pytest.mark.covers("B63", "B65", "R29")
-def test_a_broker_restarted_under_a_living_producer_loses_and_swaps_nothing(
-    pg: "psycopg.Connection[Any]", pg_dsn: str, tmp_path: Path
-) -> None:
-    home = tmp_path / "stack"
-    with local.running(home, servers=["kafka"], keep=True) as servers:
-        given = settings(pg_dsn, servers.kafka, "", produce_timeout=2)
-        make_topics(given)
-        add(pg, "7", 1)
-        with ExitStack() as stack:
-            relay = stack.enter_context(relaying(given))
-            settle(relay, lambda: set(states(pg).values()) == {"SENT"}, "the first version")
-            living = stack.pop_all()
-    with living, local.running(home, servers=["kafka"], keep=True):
-        add(pg, "7", 2)
-        settle(relay, lambda: set(states(pg).values()) == {"SENT"}, "the second version")
-        seen = consume(given)
-
-    assert list(dict.fromkeys(versions(seen, "7"))) == [1, 2]
-
-
-@contextmanager
-def knocked() -> Iterator[tuple[str, list[float]]]:
-    """Yield an address where every connection is ended at once, and when each came."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    seen: list[float] = []
-
-    def answer() -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = listener.accept()
-                seen.append(clock.ticks())
-                client.close()
-
-    threading.Thread(target=answer, daemon=True).start()
-    try:
-        yield f"127.0.0.1:{listener.getsockname()[1]}", seen
-    finally:
-        listener.close()
-
-
 @pytest.mark.system
 @pytest.mark.covers("B12", "R04", "R29")
 def test_the_service_knocks_at_a_broker_that_is_away_less_than_five_times_a_second(
@@ -128,3 +89,47 @@ def test_the_service_knocks_at_a_broker_that_is_away_less_than_five_times_a_seco
     assert seen[25] - seen[0] > 25 / 5
     assert set(states(pg).values()) == {"PENDING"}
     assert pg.execute("SELECT max(attempts) FROM msg_event").fetchone() == (0,)
+
+
+@pytest.mark.system
+@pytest.mark.covers("B12", "B63", "B65", "B66", "R04", "R29")
+def test_a_broker_stopped_for_half_a_minute_under_a_full_batch_is_left_alone_and_then_served(
+    pg: "psycopg.Connection[Any]", pg_dsn: str, tmp_path: Path
+) -> None:
+    rows = [(str(flid), version) for version in (1, 2, 3) for flid in range(1, 301)]
+    home, log = tmp_path / "stack", tmp_path / "log"
+    told = {"MSGX_TELEMETRY__METRICS_BIND": "127.0.0.1:0", "MSGX_DISPATCH__BATCH": "100"}
+    with ExitStack() as stack:
+        with broker(home) as bootstrap:
+            given = settings(pg_dsn, bootstrap, "")
+            make_topics(given)
+            stack.enter_context(running(given, log, **told))
+            first = add(pg, "1", 0)
+            until(lambda: states(pg)[first] == "SENT", "the first event sent")
+        for flid, version in rows:
+            add(pg, flid, version)
+        for flid in dict(rows):
+            add(pg, flid, 3, target=Target.SCHD)
+
+        with knocked(int(bootstrap.rpartition(":")[2])) as (_, seen):
+            begun = clock.ticks()
+            before = tries(log)
+            until(lambda: clock.ticks() - begun >= AWAY_SECONDS, "half a minute", seconds=40)
+            knocks, waves = len(seen), tries(log) - before
+        assert 0 < waves < 5 * AWAY_SECONDS
+        assert 0 < knocks < 5 * AWAY_SECONDS
+        assert list(states(pg).values()).count("PENDING") == len(rows) + 300
+        assert attempts(pg) == 0
+
+        with broker(home):
+            until(nothing_pending(pg), "all events sent", seconds=60)
+            seen_by_consumers = consume(given)
+
+    for number in range(1, 301):
+        once = list(dict.fromkeys(versions(seen_by_consumers, str(number))))
+        assert once == ([0, 1, 2, 3] if number == 1 else [1, 2, 3])
+
+
+def tries(log: Path) -> float:
+    """Return how often the service tried a broker that is away, by its own count."""
+    return sum(value for name, value in figures(log).items() if "dispatch_broker_away" in name)

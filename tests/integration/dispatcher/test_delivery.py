@@ -26,9 +26,9 @@ from tests.support.dispatcher import (
     settings,
     settle,
     states,
-    until,
     versions,
 )
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.kafka]
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

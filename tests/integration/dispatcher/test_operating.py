@@ -1,7 +1,6 @@
 """Requeue, discard and pause as they reach the topics; the service as a process with its
 token."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,12 @@ from tests.support.dispatcher import (
     relaying,
     running,
     settle,
+    started,
     states,
-    until,
     versions,
 )
 from tests.support.operator import ALL, TOKEN, Operator, operating
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.kafka]
 LONG = '"' + "x" * 60_000 + '"'
@@ -113,13 +113,13 @@ def test_the_service_answers_operators_if_it_has_a_token_and_else_has_no_such_se
 ) -> None:
     dead = add(pg, "7", 1, state="DEAD")
     with running(given, tmp_path / "with", MSGX_ADMIN__TOKEN=TOKEN):
-        operator = Operator(port_of(tmp_path / "with"))
+        operator = Operator(started(tmp_path / "with")["port"])
         until(lambda: "leads" in (tmp_path / "with").read_text(), "it leads")
         assert operator.requeue(filter=ALL, limit=1) == 1
         until(lambda: states(pg)[dead] == "SENT", "the event sent")
         operator.close()
     with running(given, tmp_path / "without"):
-        stranger = Operator(port_of(tmp_path / "without"))
+        stranger = Operator(started(tmp_path / "without")["port"])
         assert stranger.refusal("ListDead", pb.ListDeadRequest())[0] == "UNIMPLEMENTED"
         stranger.close()
 
@@ -140,15 +140,3 @@ def test_the_service_deletes_what_was_delivered_long_ago(
         until(lambda: old not in states(pg), "the old one deleted")
 
     assert states(pg) == {young: "SENT"}
-
-
-def port_of(log: Path) -> int:
-    """Return the control port, once the service has said it."""
-
-    def started() -> list[int]:
-        lines = log.read_text().splitlines() if log.exists() else []
-        told = [json.loads(line) for line in lines if line.startswith("{")]
-        return [line["port"] for line in told if line["event"] == "started"]
-
-    until(lambda: bool(started()), "the service started")
-    return started()[0]

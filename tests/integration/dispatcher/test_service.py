@@ -12,7 +12,8 @@ import pytest
 
 from msgx.domain.delivery import Target
 from services.dispatcher.settings import Settings
-from tests.support.dispatcher import add, consume, running, states, until, versions
+from tests.support.dispatcher import add, consume, running, states, versions
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.kafka, pytest.mark.system]
 

@@ -24,8 +24,8 @@ from tests.support.dispatcher import (
     settings,
     settle,
     states,
-    until,
 )
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.kafka
 # Hashes that the Java client's own tests state for its murmur2.

@@ -1,0 +1,136 @@
+"""What a broker refuses to the producer, not to a record: rights that are missing, an id that
+has expired. One broker of these tests' own."""
+
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its stubs do not re-export
+    ResourceType,
+)
+
+from msgx import clock
+from msgx.domain.delivery import Target
+from msgx.domain.failure import Away
+from msgx.telemetry import metrics
+from msgx.telemetry.board import Board
+from services.dispatcher.relay import Relay
+from services.dispatcher.settings import Settings
+from services.dispatcher.topics import topic_name
+from tests.support.broker import broker, denied
+from tests.support.dispatcher import (
+    add,
+    attempts,
+    consume,
+    make_topics,
+    nothing_pending,
+    relaying,
+    settings,
+    settle,
+    states,
+    versions,
+)
+from tests.support.waiting import until
+
+pytestmark = [pytest.mark.pg, pytest.mark.kafka, pytest.mark.slow]
+OWN = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "allow.everyone.if.no.acl.found": "true",
+    # Ids are forgotten within a second or two.
+    "transactional.id.expiration.ms": "1000",
+    "transaction.remove.expired.transaction.cleanup.interval.ms": "500",
+    "producer.id.expiration.ms": "1000",
+    "producer.id.expiration.check.interval.ms": "500",
+}
+
+
+@pytest.fixture(scope="module")
+def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A broker that knows rights, and forgets ids soon."""
+    with broker(tmp_path_factory.mktemp("kafka") / "stack", OWN) as address:
+        yield address
+
+
+@pytest.fixture
+def given(pg_dsn: str, bootstrap: str) -> Settings:
+    """Settings with topics of this test's own on it."""
+    own = settings(pg_dsn, bootstrap, f"{secrets.token_hex(4)}.", produce_timeout=2)
+    make_topics(own)
+    return own
+
+
+def refusal(relay: Relay) -> str:
+    """Step until the broker's refusal is no passing one, and return its words."""
+    told: list[str] = []
+
+    def refused() -> bool:
+        try:
+            relay.step()
+        except Away as away:
+            told.append(away.text)
+        return any("AUTHORIZATION" in text for text in told)
+
+    until(refused, "a refusal")
+    return told[-1]
+
+
+@pytest.mark.covers("B63", "R29", "R04")
+@pytest.mark.parametrize(
+    ("kind", "word"),
+    [
+        (ResourceType.TOPIC, "TOPIC_AUTHORIZATION_FAILED"),
+        (ResourceType.TRANSACTIONAL_ID, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),
+    ],
+)
+@pytest.mark.parametrize("living", [True, False], ids=["living producer", "new producer"])
+def test_without_the_right_to_write_events_wait_in_their_order_until_it_is_given(
+    pg: "psycopg.Connection[Any]", given: Settings, kind: ResourceType, word: str, living: bool
+) -> None:
+    name = topic_name(given.kafka, Target.MSG)
+    if kind is ResourceType.TRANSACTIONAL_ID:
+        name = f"{given.kafka.prefix}{given.environment}.dispatcher.msg"
+    board = Board("dispatcher")
+    added = [add(pg, "7", 1)]
+    with relaying(given, board=board) as relay:
+        if living:
+            settle(relay, nothing_pending(pg), "the first event sent")
+        with denied(given.kafka.bootstrap, kind, name):
+            added += [add(pg, "7", version) for version in (2, 3)] + [add(pg, "8", 1)]
+            assert word in refusal(relay)
+            waiting = [event for event, state in states(pg).items() if state == "PENDING"]
+            assert waiting == (added[1:] if living else added)
+            assert attempts(pg) == 0
+            assert board.read(metrics.BROKER_AWAY)[("msg",)] > 0
+
+        settle(relay, nothing_pending(pg), "all events sent")
+
+    seen = consume(given)
+    assert versions(seen, "7") == [1, 2, 3]
+    assert versions(seen, "8") == [1]
+    assert sum(board.read(metrics.REFUSED).values()) == 0
+
+
+@pytest.mark.covers("B63", "R29")
+def test_an_id_that_expired_while_nothing_came_is_taken_anew_and_the_order_is_kept(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    board = Board("dispatcher")
+    version = 1
+    add(pg, "7", version)
+    with relaying(given, board=board) as relay:
+        settle(relay, nothing_pending(pg), "the first event sent")
+
+        while not board.read(metrics.BROKER_AWAY)[("msg",)]:
+            assert version < 8, "the id does not expire"
+            clock.rest(version)  # idle, longer each time
+            version += 1
+            event = add(pg, "7", version)
+            settle(relay, nothing_pending(pg), "the next event sent")
+            assert states(pg)[event] == "SENT"
+
+    assert attempts(pg) == 0
+    seen = consume(given)
+    assert versions(seen, "7") == list(range(1, version + 1))
+    assert sum(board.read(metrics.REFUSED).values()) == 0

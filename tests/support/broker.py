@@ -1,0 +1,75 @@
+"""A Kafka broker of a test's own: with other settings, who may do what, stopped and started."""
+
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its stubs do not re-export
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from deploy import local
+from deploy.local.folder import LOCK
+from deploy.local.servers.kafka import OWN
+from msgx import clock
+
+HOST = "127.0.0.1"
+
+
+@contextmanager
+def broker(home: Path, settings: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Run a broker in `home`, which is kept, with `settings` of its own; yield its address."""
+    if settings is not None:
+        folder = home / "kafka"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o711)
+        (home / LOCK).touch()  # a stack's folder, from before its first start
+        lines = (f"{name}={value}\n" for name, value in settings.items())
+        (folder / OWN).write_text("".join(lines))
+    with local.running(home, servers=["kafka"], keep=True) as servers:
+        yield servers.kafka
+
+
+@contextmanager
+def denied(bootstrap: str, kind: ResourceType, name: str) -> Iterator[None]:
+    """Let nobody write to a topic or under a transactional id."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    rule = (kind, name, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*")
+    binding = AclBinding(*rule, AclOperation.WRITE, AclPermissionType.DENY)
+    for future in admin.create_acls([binding]).values():
+        future.result(timeout=10)
+    try:
+        yield
+    finally:
+        chosen = AclBindingFilter(*rule, AclOperation.ANY, AclPermissionType.ANY)
+        for future in admin.delete_acls([chosen]).values():
+            future.result(timeout=10)
+
+
+@contextmanager
+def knocked(port: int = 0) -> Iterator[tuple[str, list[float]]]:
+    """Yield an address where every connection is ended at once, and when each came."""
+    listener = socket.create_server((HOST, port))
+    seen: list[float] = []
+
+    def answer() -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                seen.append(clock.ticks())
+                client.close()
+
+    threading.Thread(target=answer, daemon=True).start()
+    try:
+        yield f"{HOST}:{listener.getsockname()[1]}", seen
+    finally:
+        with suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
