@@ -1,16 +1,17 @@
 """The application: routes, limits, failures, and the document that describes them."""
 
 from importlib.metadata import version
-from typing import Final
+from typing import Any, Final
 
 from fastapi import FastAPI
 
 from msgx.projection.read import Reader
 from services.api import errors
+from services.api.asking import Asking
 from services.api.door import Door, Gate
 from services.api.landing import Landing
 from services.api.records import Records
-from services.api.routes import flights, health, mailbox
+from services.api.routes import flights, health, mailbox, requests
 from services.api.settings import ApiSettings
 
 READS: Final = 4
@@ -18,6 +19,9 @@ READS: Final = 4
 
 WRITES: Final = 4
 """Inserts into the mailbox at once, each with a connection."""
+
+USES: Final = 4
+"""Uses of PostgreSQL at once, each with a connection."""
 
 _BODIES: Final = 16
 """Bodies in memory at once."""
@@ -29,9 +33,24 @@ _REQUESTS: Final = 64
 """Requests in work at once, of every kind."""
 
 
+class _App(FastAPI):
+    """FastAPI, whose document says what we answer: a wrong parameter is 400, as everything that
+    is wrong (R27)."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the document."""
+        document = super().openapi()
+        for operations in document["paths"].values():
+            for operation in operations.values():
+                operation["responses"].pop("422", None)
+        for unused in ("HTTPValidationError", "ValidationError"):
+            document["components"]["schemas"].pop(unused, None)
+        return document
+
+
 def build(settings: ApiSettings, reader: Reader, landing: Landing, records: Records) -> FastAPI:
     """Return the application. It opens nothing itself."""
-    app = FastAPI(
+    app = _App(
         title="msgexchange",
         version=version("msgexchange"),
         docs_url=None,  # the page would load its script from outside
@@ -42,14 +61,23 @@ def build(settings: ApiSettings, reader: Reader, landing: Landing, records: Reco
     app.add_middleware(Door, limit=_REQUESTS)
     seconds = settings.http.timeout.total_seconds()
     reads = Gate(READS, seconds=seconds)
+    bodies = Gate(_BODIES, seconds=seconds)
     app.include_router(flights.router(reader, reads, seconds=seconds))
     app.include_router(
         mailbox.router(
             landing,
-            bodies=Gate(_BODIES, seconds=seconds),
+            bodies=bodies,
             checks=Gate(_CHECKS, seconds=seconds),
             writes=Gate(WRITES, seconds=seconds),
             limit=min(settings.http.max_body, settings.max_message_bytes),
+            seconds=seconds,
+        )
+    )
+    app.include_router(
+        requests.router(
+            Asking(records, settings.request, settings.airport),
+            bodies=bodies,
+            uses=Gate(USES, seconds=seconds),
             seconds=seconds,
         )
     )

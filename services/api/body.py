@@ -1,28 +1,33 @@
-"""The body of `/cminmsgs/send`: which types, how long, how slow, which text (R26, R27)."""
+"""The body of a request: which types, how long, how slow, which text (R26, R27)."""
 
 import asyncio
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeVar
 
+from pydantic import BaseModel, ValidationError
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from msgx.codec.position import BLANKS
 from msgx.codec.wellformed import BOM, check_wellformed
-from services.api.errors import NoBody, TooLong, TooSlow, WrongMedia
+from services.api.errors import NoBody, TooLong, TooSlow, Wrong, WrongMedia
+
+JSON: Final = ("application/json",)
+"""The media type of requests that are no message."""
 
 MEDIA: Final = ("text/xml", "application/xml", "text/plain")
 _UTF8: Final = frozenset({"utf-8", "utf8"})
 
 
-def check_media(headers: Headers) -> None:
-    """Accept the three media types of C-7 in UTF-8, uncompressed.
+def check_media(headers: Headers, accepted: Sequence[str] = MEDIA) -> None:
+    """Accept the `accepted` media types in UTF-8, uncompressed.
 
     Raises:
         WrongMedia: anything else.
     """
     kind, *parameters = headers.get("content-type", "").split(";")
-    if kind.strip().lower() not in MEDIA:
-        raise WrongMedia(f"Content-Type must be one of {', '.join(MEDIA)}")
+    if kind.strip().lower() not in accepted:
+        raise WrongMedia(f"Content-Type must be one of {', '.join(accepted)}")
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name.strip().lower() == "charset" and value.strip(' \t"').lower() not in _UTF8:
@@ -53,6 +58,26 @@ async def read(request: Request, *, limit: int, seconds: float) -> bytes:
     except TimeoutError:
         raise TooSlow(f"the body did not arrive within {seconds:g} seconds") from None
     return bytes(body)
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def told(body: bytes, kind: type[M]) -> M:
+    """Return what a JSON body says.
+
+    Raises:
+        NoBody: nothing but blanks.
+        Wrong: it is no such object; the text names the field.
+    """
+    if not body.strip():
+        raise NoBody("the body is empty")
+    try:
+        return kind.model_validate_json(body)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(str(part) for part in fault["loc"]) or "the body"
+        raise Wrong(f"{where[:100]}: {fault['msg'][:200]}") from None
 
 
 def text_of(body: bytes, *, limit: int) -> str:

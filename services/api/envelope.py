@@ -14,9 +14,9 @@ _PIECE: Final = 64 * 1024
 _JSON: Final = "application/json"
 
 
-def ok(body: object) -> Response:
+def ok(body: object, status: int = 200) -> Response:
     """Return the answer of a request that did what it says."""
-    return _answer(200, 0, "ok", body)
+    return _answer(status, 0, "ok", body)
 
 
 def failure(status: int, message: str) -> Response:

@@ -36,6 +36,14 @@ class WrongMedia(Refused):
     """Content-Type, charset or Content-Encoding is none of ours."""
 
 
+class Wrong(Refused):
+    """What the body or a parameter says is no such thing."""
+
+
+class Missing(Refused):
+    """There is no such thing."""
+
+
 class Busy(Refused):
     """No place became free in time."""
 
@@ -50,6 +58,8 @@ _OF_REFUSAL: Final[Mapping[type[Refused], int]] = MappingProxyType(
         TooLong: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         TooSlow: HTTPStatus.REQUEST_TIMEOUT,
         WrongMedia: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        Wrong: HTTPStatus.BAD_REQUEST,
+        Missing: HTTPStatus.NOT_FOUND,
         Busy: HTTPStatus.SERVICE_UNAVAILABLE,
         ReadOnly: HTTPStatus.SERVICE_UNAVAILABLE,
     }

@@ -1,12 +1,14 @@
 """Shapes of the answers for the OpenAPI document; a flight's come from the field registry."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
 from msgx.domain.fields import COLLECTIONS, MARKS, SCALARS, Kind, PartField
+from msgx.domain.requests import RequestState, RequestType
 
 Schema = dict[str, Any]
 
@@ -20,6 +22,61 @@ class Landed(BaseModel):
     code: Literal[0]
     message: Literal["ok"]
     body: int
+
+
+class Registered(BaseModel):
+    """The request is registered; `body` is its number. It does not stand in the mailbox yet."""
+
+    code: Literal[0]
+    message: Literal["ok"]
+    body: int
+
+
+class RequestAnswer(BaseModel):
+    """The message that answers a request."""
+
+    msgId: int
+    by: Literal["EXACT", "TYPE"]
+    at: datetime
+    lagSeconds: float | None
+
+
+class Request(BaseModel):
+    """A request to the AODB; what is not known yet is null."""
+
+    id: int
+    type: RequestType
+    styp: str
+    rtyp: str | None
+    startDate: datetime | None
+    endDate: datetime | None
+    state: RequestState
+    stateSince: datetime
+    registeredAt: datetime
+    registeredBy: str
+    reason: str | None
+    seqn: str | None
+    sentAt: datetime | None
+    rowId: int | None
+    expiresAt: datetime | None
+    answer: RequestAnswer | None
+    closedAt: datetime | None
+
+
+class OneRequest(BaseModel):
+    """One request."""
+
+    code: Literal[0]
+    message: Literal["ok"]
+    body: Request
+
+
+class Requests(BaseModel):
+    """Requests, the newest first."""
+
+    code: Literal[0]
+    message: Literal["ok"]
+    body: list[Request]
 
 
 class Done(BaseModel):
