@@ -1,7 +1,7 @@
 """`/healthz`: the process is up. `/readyz`: it can serve `/all/flights`.
 
-Mailbox and PostgreSQL are left out of readiness on purpose: while they are away the display must
-stay, and the routes that need them say so themselves.
+Mailbox and PostgreSQL are left out of readiness on purpose: while they are away the display
+must stay, and the routes that need them say so themselves.
 """
 
 from fastapi import APIRouter
