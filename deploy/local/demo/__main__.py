@@ -77,6 +77,7 @@ def _say_where(
         ("Redis", installation.redis_url),
         ("Kafka", f"{installation.kafka} (topics msg, schd)"),
         ("gRPC", ", ".join(f"{name} {address}" for name, address in services.control.items())),
+        ("msgxctl", f"MSGXCTL_CONFIG={services.desk.config} .venv/bin/msgxctl --help"),
         ("logs", str(stack.folder / "logs")),
     ):
         out.print(f"  {name:<11}{text}", markup=False)

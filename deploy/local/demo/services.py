@@ -11,6 +11,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from deploy.local import ports
 from deploy.local.children import Child, Command, failed
+from deploy.local.demo.operators import Desk, open_desk
 from deploy.local.demo.prepare import Installation
 from deploy.local.faults import CannotStart
 from deploy.local.stack import Stack
@@ -34,6 +35,7 @@ class Services:
     children: dict[str, Child]
     control: dict[str, str]
     http: str
+    desk: Desk
 
     def peak_megabytes(self) -> dict[str, int]:
         """Return the most memory that each service has used so far."""
@@ -49,20 +51,21 @@ def start(stack: Stack, installation: Installation) -> Services:
     taken: set[int] = set()
     control = {name: _address(name, taken) for name in NAMES}
     http = _address("http", taken)
+    desk = open_desk(stack.folder, control, http)
     logs = stack.folder / "logs"
 
     def spawn(name: str) -> Child:
-        command = _command(name, installation, control, http)
+        command = _command(name, installation, control, http, desk)
         return stack.family.spawn(name, command, logs / f"{name}.log")
 
     children = {name: spawn(name) for name in NAMES if name != "dispatcher"}
-    topics = _command("dispatcher", installation, control, http, "topics")
+    topics = _command("dispatcher", installation, control, http, desk, "topics")
     stack.family.run("dispatcher topics", topics, logs / "topics.log", timeout=TOPICS_LIMIT)
     children["dispatcher"] = spawn("dispatcher")  # which refuses to start without its topics
     deadline = clock.ticks() + SERVING_LIMIT
     for name, child in children.items():
         _await_serving(child, control[name], deadline)
-    return Services(children, control, f"http://{http}")
+    return Services(children, control, f"http://{http}", desk)
 
 
 def _address(name: str, taken: set[int]) -> str:
@@ -72,7 +75,12 @@ def _address(name: str, taken: set[int]) -> str:
 
 
 def _command(
-    name: str, installation: Installation, control: dict[str, str], http: str, *arguments: str
+    name: str,
+    installation: Installation,
+    control: dict[str, str],
+    http: str,
+    desk: Desk,
+    *arguments: str,
 ) -> Command:
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("MSGX_")}
     environment = inherited | SHORT | {
@@ -82,6 +90,7 @@ def _command(
         "MSGX_REDIS__URL": installation.redis_url,
         "MSGX_KAFKA__BOOTSTRAP": installation.kafka,
         "MSGX_CONTROL__BIND": control[name],
+        "MSGX_ADMIN__TOKEN_FILE": str(desk.token),
         "MSGX_HTTP__BIND": http,
         "PYTHONUNBUFFERED": "1",
     }  # fmt: skip
