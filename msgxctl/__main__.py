@@ -51,19 +51,39 @@ def root(
     context: typer.Context,
     intake: Annotated[
         str | None,
-        typer.Option(envvar="MSGXCTL_INTAKE", metavar="HOST:PORT", rich_help_panel=_PLACES),
+        typer.Option(
+            envvar="MSGXCTL_INTAKE",
+            metavar="HOST:PORT",
+            help="The control address of intake.",
+            rich_help_panel=_PLACES,
+        ),
     ] = None,
     processor: Annotated[
         str | None,
-        typer.Option(envvar="MSGXCTL_PROCESSOR", metavar="HOST:PORT", rich_help_panel=_PLACES),
+        typer.Option(
+            envvar="MSGXCTL_PROCESSOR",
+            metavar="HOST:PORT",
+            help="The control address of processor.",
+            rich_help_panel=_PLACES,
+        ),
     ] = None,
     refdata: Annotated[
         str | None,
-        typer.Option(envvar="MSGXCTL_REFDATA", metavar="HOST:PORT", rich_help_panel=_PLACES),
+        typer.Option(
+            envvar="MSGXCTL_REFDATA",
+            metavar="HOST:PORT",
+            help="The control address of refdata.",
+            rich_help_panel=_PLACES,
+        ),
     ] = None,
     dispatcher: Annotated[
         str | None,
-        typer.Option(envvar="MSGXCTL_DISPATCHER", metavar="HOST:PORT", rich_help_panel=_PLACES),
+        typer.Option(
+            envvar="MSGXCTL_DISPATCHER",
+            metavar="HOST:PORT",
+            help="The control address of dispatcher.",
+            rich_help_panel=_PLACES,
+        ),
     ] = None,
     api_control: Annotated[
         str | None,
