@@ -7,6 +7,7 @@ from msgx.codec.decode import Decoder
 from msgx.domain.backoff import doubling
 from msgx.mailbox.inbox import Mailbox
 from msgx.mailbox.texts import Texts
+from msgx.runtime.desk import Desk
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
@@ -14,6 +15,7 @@ from msgx.runtime.session import Session
 from msgx.settings import load
 from msgx.store import backlog
 from msgx.store.service_term import Service
+from services.refdata.admin import Records
 from services.refdata.execute import Executor
 from services.refdata.fetch import Fetcher
 from services.refdata.pump import Pump
@@ -52,6 +54,9 @@ def main() -> int:
             ),
             settings.pipeline,
         )
+        desk = stack.enter_context(
+            closing(Desk(leadership, Session(settings.database, "refdata-admin")))
+        )
         return run(
             Service.REFDATA,
             # The pump's session is the leading one: a paused pump still beats it.
@@ -59,6 +64,7 @@ def main() -> int:
             settings,
             leadership=leadership,
             backlog=backlog.of_refdata,
+            services=[Records(desk).service()],
         )
 
 
