@@ -1,5 +1,6 @@
 """Write docs/conformance.md: every cell of the conformance matrix, as the tests run it."""
 
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -7,8 +8,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.conformance.cell import Cell, Entry, State, States
-from tests.conformance.matrix import entries, sections
+from tests.conformance.cell import Cell, NotApplicable, State, States
+from tests.conformance.matrix import AnyEntry, entries, runnable, sections
+from tests.conformance.reference_cell import Records, RefCell
 from tools.page import notice, publish, table
 
 PAGE = "docs/conformance.md"
@@ -21,8 +23,7 @@ def pages() -> dict[str, str]:
 
 
 def _intro() -> str:
-    every = entries()
-    cells = [one for one in every if isinstance(one, Cell)]
+    every, cells = entries(), runnable()
     counts = [
         [name, str(len(rows)), str(len(columns)), *_counted(name)]
         for name, (rows, columns) in sections().items()
@@ -40,13 +41,16 @@ def _intro() -> str:
         " key: a codeshare sends nothing (R41), a tombstone is a null value (R61). A cell of"
         " *same message twice* ends as shown the second time and writes only the first; one of"
         " *redo after crash* is killed once between its commit and Redis.\n\n"
+        "Of reference data, A and B are records that stand before, N is new; *writes* names the"
+        " records that say that they come from the message. Another category holds a record,"
+        " which no cell touches.\n\n"
         + table(["section", "rows", "columns", "cells", "not applicable"], [*counts, total])
     )
 
 
 def _counted(section: str) -> list[str]:
     own = [one for one in entries() if one.section == section]
-    cells = [one for one in own if isinstance(one, Cell)]
+    cells = [one for one in own if not isinstance(one, NotApplicable)]
     return [str(len(cells)), str(len(own) - len(cells))]
 
 
@@ -61,19 +65,51 @@ def _section(name: str) -> str:
     return text + table(["cell", "given, when", "before → after", "ends", "writes"], cases)
 
 
-def _mark(entry: Entry) -> str:
-    return "●" if isinstance(entry, Cell) else "n/a"
+def _mark(entry: AnyEntry) -> str:
+    return "n/a" if isinstance(entry, NotApplicable) else "●"
 
 
-def _place(entry: Entry, columns: tuple[str, ...] | Iterable[str]) -> str:
+def _place(entry: AnyEntry, columns: tuple[str, ...] | Iterable[str]) -> str:
     return entry.row if len(tuple(columns)) == 1 else f"{entry.row} · {entry.column}"
 
 
-def _case(entry: Entry) -> Iterator[str]:
-    if not isinstance(entry, Cell):
-        yield f"not applicable: {entry.why}"
-        yield from ("", "", "")
-        return
+def _case(entry: AnyEntry) -> Iterator[str]:
+    match entry:
+        case NotApplicable():
+            yield from (f"not applicable: {entry.why}", "", "", "")
+        case RefCell():
+            yield from _reference(entry)
+        case Cell():
+            yield from _flights(entry)
+
+
+def _reference(cell: RefCell) -> Iterator[str]:
+    given = [f"{text.styp} {_code(str(text))}" for text in cell.given]
+    wears = [f"*{_settings({'reference': cell.settings})}*"] if cell.settings else []
+    yield "<br>".join([*wears, *given, f"**{cell.when.styp}** {_code(str(cell.when))}"])
+    before, after = _records(cell.before), _records(cell.after)
+    yield "unchanged: " + before if before == after else f"{before} → {after}"
+    yield str(cell.end)
+    gone = sorted(cell.before.keys() - cell.after.keys())
+    counted = [f"counted as unmapped: {' '.join(cell.unmapped)}"] if cell.unmapped else []
+    removes = [f"removes {' '.join(gone)}"] if gone else []
+    writes = [" ".join(cell.wrote)] if cell.wrote else []
+    yield "<br>".join([*writes, *removes, *counted]) or "nothing"
+
+
+def _records(records: Records) -> str:
+    shown = (
+        " ".join([key, *(f"{tag}={_json(part)}" for tag, part in payload.items())])
+        for key, payload in records.items()
+    )
+    return "; ".join(shown) or "none"
+
+
+def _json(part: Any) -> str:
+    return part if isinstance(part, str) else f"`{json.dumps(part, ensure_ascii=False)}`"
+
+
+def _flights(entry: Cell) -> Iterator[str]:
     given = [f"{text.styp} {_code(str(text))}" for text in entry.given]
     crash = [f"*killed {entry.crash}*"] if entry.crash is not None else []
     wears = [f"*{_settings(entry.settings)}*"] if entry.settings else []
@@ -105,7 +141,7 @@ def _settings(given: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _value(value: Any) -> str:
-    return " ".join(value) if isinstance(value, tuple) else str(value)
+    return " ".join(sorted(value)) if isinstance(value, tuple | frozenset) else str(value)
 
 
 def _states(states: States) -> str:

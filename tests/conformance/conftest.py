@@ -17,7 +17,11 @@ from tests.support.servers import mysql, postgres, redis
 if TYPE_CHECKING:
     from tests.conformance.bench import Bench
 
-pytest.register_assert_rewrite("tests.conformance.bench", "tests.conformance.checking")
+pytest.register_assert_rewrite(
+    "tests.conformance.bench",
+    "tests.conformance.checking",
+    "tests.conformance.reference_checking",
+)
 
 
 @pytest.fixture(scope="module")

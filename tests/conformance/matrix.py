@@ -2,30 +2,48 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import TypeAlias
 
 from tests.conformance import (
     bad_values,
     flop,
     flop_rules,
+    reference,
+    reference_rules,
     refusals,
     sharing,
     singles,
     snapshots,
 )
 from tests.conformance.cell import Cell, Entry
+from tests.conformance.reference_cell import RefCell
+
+AnyEntry: TypeAlias = Entry | RefCell
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[AnyEntry, ...]:
     """Return every cell, and what does not apply, in the order of the page."""
     parts = (flop, flop_rules, bad_values, snapshots, refusals, singles, sharing)
-    return tuple(entry for part in parts for entry in part.entries())
+    flights = tuple(entry for part in parts for entry in part.entries())
+    return (*flights, *reference.entries(), *reference_rules.entries())
 
 
 @cache
 def cells() -> Mapping[str, Cell]:
-    """Return the cells that are run, by name."""
+    """Return the cells about flights, by name."""
     return {one.name: one for one in entries() if isinstance(one, Cell)}
+
+
+@cache
+def reference_cells() -> Mapping[str, RefCell]:
+    """Return the cells about reference data, by name."""
+    return {one.name: one for one in entries() if isinstance(one, RefCell)}
+
+
+def runnable() -> frozenset[str]:
+    """Return the names of all cells that are run."""
+    return frozenset({*cells(), *reference_cells()})
 
 
 def sections() -> Mapping[str, tuple[Sequence[str], Sequence[str]]]:

@@ -46,7 +46,9 @@ class Row:
         self._category = category
         self._action = action
         self._kind = CATEGORIES[category]
-        self._before = self._keyed({"A": stored(category, "A", OLD="1"), "B": stored(category, "B")})
+        self._before = self._keyed(
+            {"A": stored(category, "A", OLD="1"), "B": stored(category, "B")}
+        )
         old, other = record(category, "A", "<OLD>1</OLD>"), record(category, "B")
         self._given = (package(category, "DNLD", old, other),)
 
@@ -142,7 +144,11 @@ class Row:
 
     def _key_twice(self) -> RefCell:
         category = self._category
-        told = (record(category, "A", "<NEW>1</NEW>"), record(category, "N"), record(category, "A"))
+        told = (
+            record(category, "A", "<NEW>1</NEW>"),
+            record(category, "N"),
+            record(category, "A"),
+        )
         if category != "RSTA":
             return self._refused("key twice", f"'A' stands twice: {category} 1 and 3", *told)
         after, wrote = self._effect(stored(category, "A"))
@@ -155,7 +161,9 @@ class Row:
             unmapped=("NEW",),
         )
 
-    def _refused(self, column: str, says: str, *records: str, recs: int | None = None) -> RefCell:
+    def _refused(
+        self, column: str, says: str, *records: str, recs: int | None = None
+    ) -> RefCell:
         return self._cell(
             column,
             package(self._category, self._action, *records, recs=recs),
@@ -194,7 +202,10 @@ def package(category: str, action: str, *records: str, recs: int | None = None) 
 
 
 def _unknown_to_rsta(action: str) -> Iterator[RefCell | NotApplicable]:
-    row, why = f"RSTA-{action}", f"RSTA knows no {action}: SKIPPED(unsupported) whatever it holds (R54)"
+    row, why = (
+        f"RSTA-{action}",
+        f"RSTA knows no {action}: SKIPPED(unsupported) whatever it holds (R54)",
+    )
     yield RefCell(
         section=SECTION,
         row=row,

@@ -31,7 +31,9 @@ CATEGORIES: Final[Mapping[str, Kind]] = {
     ),
     "AIRL": Kind(
         key="ITOP", xml='<TRML MVIN="D" FLIN="">T3</TRML><TRML MVIN="A"/>',
-        stored={"TRML": [{"MVIN": "D", "FLIN": None, "TEXT": "T3"}, {"MVIN": "A", "TEXT": None}]},
+        stored={
+            "TRML": [{"MVIN": "D", "FLIN": None, "TEXT": "T3"}, {"MVIN": "A", "TEXT": None}]
+        },
         empty="TRML",
     ),
     "AIRC": Kind(
@@ -95,7 +97,7 @@ def record(category: str, key: str, content: str = "") -> str:
     keys = f"<RTYP>GATE</RTYP><RSID>{key}</RSID>"
     if category != "RSTA":
         keys = f"<{kind.key}>{key}</{kind.key}>"
-    elif "<STAT>" not in content:
+    elif "<STAT" not in content:
         content = f"<STAT>E</STAT>{content}"
     return f"<{category}>{keys}{content}</{category}>"
 

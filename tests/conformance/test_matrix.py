@@ -1,11 +1,13 @@
 """Every cell of the conformance matrix on the real processor (US-03, US-04, US-05)."""
 
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 
 import pytest
 
 from msgx.domain.flop import RULE
+from msgx.domain.refdata import FORM, Action, Category
 from msgx.projection.read import Reader
 from services.processor.verify import verify
 from tests.conformance.bench import Bench
@@ -13,10 +15,22 @@ from tests.conformance.cell import Cell, NotApplicable
 from tests.conformance.checking import check
 from tests.conformance.flop import ROWS
 from tests.conformance.flop_table import EXTENDED, LEGACY, SIS
-from tests.conformance.matrix import cells, entries, missing
+from tests.conformance.matrix import cells, entries, missing, reference_cells, sections
+from tests.conformance.reference_checking import Office
+from tests.conformance.reference_checking import check as check_reference
+from tests.conformance.reference_checking import office as opened
+from tests.conformance.reference_table import ACTIONS, CATEGORIES
 from tests.support.processor import settings
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
+
+
+@pytest.fixture(scope="module")
+def office(bench: Bench) -> Iterator[Office]:
+    """Refdata beside the processor."""
+    with opened(bench) as one:
+        yield one
+
 
 NUMBERED = list(enumerate(cells().values()))
 
@@ -28,6 +42,17 @@ def test_every_subtype_of_the_rule_table_has_its_row() -> None:
         | dict.fromkeys(LEGACY, "legacy")
         | dict.fromkeys(EXTENDED, "extended")
     )
+
+
+def test_every_category_and_ignored_field_of_the_registry_has_its_cells() -> None:
+    assert set(CATEGORIES) == set(FORM)
+    for name, kind in CATEGORIES.items():
+        form = FORM[Category(name)]
+        assert (tuple(kind.key.split()), frozenset(kind.ignored.split())) == (
+            form.key, form.ignored,
+        )  # fmt: skip
+    assert set(ACTIONS) == set(Action)
+    assert len(sections()["Reference data"][0]) == 70
 
 
 def test_no_cell_is_empty_and_none_is_there_twice() -> None:
@@ -46,6 +71,13 @@ def test_no_cell_is_empty_and_none_is_there_twice() -> None:
 @pytest.mark.parametrize(("number", "cell"), NUMBERED, ids=[c.name for _, c in NUMBERED])
 def test_cell(bench: Bench, number: int, cell: Cell) -> None:
     check(bench, cell, number)
+
+
+@pytest.mark.covers("US-13", "INV-19", "INV-20b", "INV-26", "INV-27", "INV-30")
+@pytest.mark.covers("R16", "R23", "R24", "R48", "R51", "R54", "R58", "R62")
+@pytest.mark.parametrize("name", reference_cells())
+def test_reference_cell(office: Office, name: str) -> None:
+    check_reference(office, reference_cells()[name])
 
 
 def test_all_cells_together_agree(bench: Bench) -> None:

@@ -9,7 +9,9 @@ import pytest
 from tests.aodb.oracle import Oracle
 from tests.conformance.bench import text_of
 from tests.conformance.cell import Cell, Place
-from tests.conformance.matrix import cells
+from tests.conformance.matrix import cells, reference_cells
+from tests.conformance.reference_cell import RefCell
+from tests.conformance.reference_checking import text_of as message_of
 
 # Where no rule says which, and the two chose differently; or the gateway is stricter.
 UNRULED = frozenset(
@@ -59,6 +61,32 @@ def test_the_oracle_agrees(number: int, cell: Cell) -> None:
     elif cell.end.reason is not None and verdict.reason_prefix:
         assert place.fill(cell.end.reason).startswith(verdict.reason_prefix)
     assert _states(oracle, place) == _wanted(cell.after, place)
+
+
+REFERENCE = [cell for cell in reference_cells().values() if not cell.settings]
+
+
+@pytest.mark.covers("US-13")
+@pytest.mark.parametrize("cell", REFERENCE, ids=[cell.name for cell in REFERENCE])
+def test_the_oracle_agrees_about_reference_data(cell: RefCell) -> None:
+    oracle = Oracle()
+    for index, given in enumerate(cell.given):
+        oracle.judge(index, message_of(given))
+    assert _records(oracle) == cell.before
+
+    text = message_of(cell.when)
+    verdict = oracle.judge(100, text)
+    if cell.twice:
+        verdict = oracle.judge(101, text)
+
+    assert verdict.state == cell.end.state
+    wanted = cell.end.error_class or cell.end.reason
+    assert (verdict.reason_prefix or "") == (wanted or "").replace("<id>", "")
+    assert _records(oracle) == cell.after
+
+
+def _records(oracle: Oracle) -> dict[str, Any]:
+    return {key: payload for (_, key), payload in oracle.reference().items()}
 
 
 def _states(oracle: Oracle, place: Place) -> dict[str, Any]:

@@ -39,6 +39,7 @@ def settings(
     pipeline: dict[str, Any] | None = None,
     database: dict[str, Any] | None = None,
     keep_raw: bool = True,
+    reference: dict[str, Any] | None = None,
 ) -> RefdataSettings:
     """Return production settings with a short rest, as the service's own role."""
     dsn = make_conninfo(places.dsn, user="msgx_refdata")
@@ -48,7 +49,7 @@ def settings(
         mailbox=MailboxSettings(url=SecretStr(mailbox_url or places.mailbox)),
         pipeline=Pipeline(**{"idle_interval": SOON, **(pipeline or {})}),
         dead=Dead(keep_raw=keep_raw),
-        reference=Reference(),
+        reference=Reference(**(reference or {})),
     )
 
 
