@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from msgxctl import dead, decode, events, head, marks, messages, requests, send, show
+from msgxctl import control, dead, decode, events, head, marks, messages, requests, send, show
 from msgxctl.failure import Failure, Status
 from msgxctl.place import settle
 
@@ -193,6 +193,7 @@ def root(
     context.obj = settle(given, config)
 
 
+app.command()(control.status)
 app.command()(send.send)
 app.command()(decode.decode)
 app.add_typer(head.app, name="head")
@@ -202,6 +203,9 @@ app.add_typer(requests.app, name="request")
 app.add_typer(marks.app, name="abandoned")
 app.add_typer(events.held, name="held")
 app.add_typer(events.app, name="events")
+app.command()(control.pause)
+app.command()(control.resume)
+app.command()(control.wake)
 
 
 def main() -> None:
