@@ -8,7 +8,19 @@ import typer
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from msgxctl import control, dead, decode, events, head, marks, messages, requests, send, show
+from msgxctl import (
+    control,
+    dead,
+    decode,
+    events,
+    head,
+    marks,
+    messages,
+    reference,
+    requests,
+    send,
+    show,
+)
 from msgxctl.failure import Failure, Status
 from msgxctl.place import settle
 
@@ -203,6 +215,7 @@ app.add_typer(requests.app, name="request")
 app.add_typer(marks.app, name="abandoned")
 app.add_typer(events.held, name="held")
 app.add_typer(events.app, name="events")
+app.add_typer(reference.app, name="reference")
 app.command()(control.pause)
 app.command()(control.resume)
 app.command()(control.wake)

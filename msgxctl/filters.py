@@ -92,14 +92,19 @@ def _filter(
         type=type_ or "",
         styp=styp or "",
         flid=flid or "",
-        since=_instant(since, "--since"),
-        until=_instant(until, "--until"),
+        since=instant(since, "--since"),
+        until=instant(until, "--until"),
         from_msg_id=first or 0,
         to_msg_id=last or 0,
     )
 
 
-def _instant(given: str | None, option: str) -> Timestamp | None:
+def instant(given: str | None, option: str) -> Timestamp | None:
+    """Return the instant that an option gives; None: it gives none.
+
+    Raises:
+        Failure: it is no instant.
+    """
     if given is None:
         return None
     try:
