@@ -69,7 +69,7 @@ def serve() -> int:
             stack.enter_context(closing(Session(settings.database, "processor-ears"))),
             fetcher,
             Processor(
-                Effects(projector, airport),
+                Effects(projector, airport, settings.request.clock_tolerance),
                 Snapshots(airport, settings.schd),
                 projector,
                 settings.pipeline,

@@ -20,11 +20,13 @@ from msgx.domain.message import (
 )
 from msgx.domain.processing import Route, Trigger
 from msgx.domain.replay import conflict_key
+from msgx.domain.requests import Match, Unanswered
 from msgx.mailbox.texts import Fetched
 from msgx.projection.write import Field
 from msgx.store import identity_ledger, proc_state
 from msgx.store.connect import Connection
 from msgx.store.proc_state import Outcome
+from services.processor.answer import answered
 from services.processor.commit import Source, commit, keep_occurrences
 from services.processor.decide.schedule import days_of
 from services.processor.decide.stale import told
@@ -60,6 +62,7 @@ class Package:
     source: Source
     schedule: Schedule
     situation: Situation
+    answers: Match | None = None  # of RESP: its request, which says what it speaks for
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +73,10 @@ class Routed:
 class Effects:
     """Decides and commits, in the transaction that examined the situation."""
 
-    def __init__(self, projector: Projector, airport: Airport) -> None:
+    def __init__(self, projector: Projector, airport: Airport, tolerance: timedelta) -> None:
         self._projector = projector
         self._airport = airport
+        self._tolerance = tolerance  # of the AODB's clock, in answers
 
     def of(
         self, conn: Connection, fetched: Fetched, situation: Situation
@@ -102,14 +106,26 @@ class Effects:
                 return Effect(ending(message, Trigger.SKIP, reason))
             case Refused(error_class=error_class, text=text):
                 return Effect(ending(message, Trigger.REJECT, text, error_class))
-            case Schedule(kind=ScheduleKind.RESP):
-                return Effect(ending(message, Trigger.SKIP, "no-open-request"))
             case Schedule() as schedule:
-                return Package(
-                    self._source(fetched.msg_id, message, situation), schedule, situation
-                )
+                return self._plan(conn, fetched.msg_id, message, schedule, situation)
             case Flop() | Fdel() | Adft() as change:
                 return self._change(conn, fetched.msg_id, message, change, situation)
+
+    def _plan(
+        self,
+        conn: Connection,
+        msg_id: int,
+        message: Message,
+        schedule: Schedule,
+        situation: Situation,
+    ) -> Effect | Package:
+        source = self._source(msg_id, message, situation)
+        if schedule.kind is ScheduleKind.DNLD:
+            return Package(source, schedule, situation)
+        found = answered(conn, msg_id, message.meta, situation, tolerance=self._tolerance)
+        if isinstance(found, Unanswered):
+            return Effect(ending(message, Trigger.SKIP, found))
+        return Package(source, schedule, situation, found)
 
     def _known_identity(
         self, conn: Connection, message: Message, situation: Situation

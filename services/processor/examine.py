@@ -23,7 +23,11 @@ from services.processor.decide.world import Floor, World
 _AT_ONCE: Final = timedelta()
 
 
-class NotHead(RuntimeError):
+class Moved(RuntimeError):
+    """The situation is not what it was: nothing was written, and all is looked at again."""
+
+
+class NotHead(Moved):
     """Another message is the head now, since a late lower id was registered (INV-3, B13), or
     the head is not due, or refdata executes it."""
 

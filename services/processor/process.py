@@ -14,6 +14,7 @@ import psycopg
 from msgx.domain.failure import Fault
 from msgx.domain.message import Message
 from msgx.domain.processing import Trigger
+from msgx.domain.requests import Match
 from msgx.mailbox.texts import Fetched
 from msgx.runtime.failing import blame, verdict
 from msgx.settings import Pipeline
@@ -22,6 +23,7 @@ from msgx.store import (
     dead_letter,
     flight_journal,
     proc_state,
+    req_track,
     service_term,
     unmapped_field,
 )
@@ -29,7 +31,7 @@ from msgx.store.connect import Connection, pipelined
 from msgx.store.proc_state import Outcome
 from msgx.store.service_term import Deposed, Service
 from services.processor.effect import NO_CHANGE, Effect, Effects, Package, Routed, ending
-from services.processor.examine import NotHead, examine
+from services.processor.examine import Moved, examine
 from services.processor.project import Projector
 from services.processor.snapshot import Snapshots
 
@@ -74,7 +76,7 @@ class Processor:
             return self._attempt(conn, fetched, term)
         except Deposed:
             raise
-        except NotHead:
+        except Moved:
             conn.execute(service_term.UNLOCK_PIPELINE)
             return Progress.MOVED
         except Exception as error:
@@ -103,7 +105,10 @@ class Processor:
                     outcome = ending(
                         source.message, Trigger.REJECT, refusal.text, refusal.error_class
                     )
-        self._finish(conn, fetched, outcome, term, then=service_term.UNLOCK_PIPELINE)
+        answers = effect.answers if isinstance(effect, Package) else None
+        self._finish(
+            conn, fetched, outcome, term, answers=answers, then=service_term.UNLOCK_PIPELINE
+        )
         return Progress.FINISHED
 
     def _finish(
@@ -113,12 +118,14 @@ class Processor:
         outcome: Outcome,
         term: int,
         *,
+        answers: Match | None = None,
         then: LiteralString | None = None,
     ) -> None:
-        """End the message: terminal state, owed mark and released events in one transaction."""
+        """End the message: terminal state, owed mark and released events in one transaction,
+        and the request that it answers is DONE."""
         message = fetched.content
         unmapped = message.unmapped if isinstance(message, Message) else ()
-        if outcome.error_class is None and not unmapped:
+        if outcome.error_class is None and not unmapped and answers is None:
             with pipelined(conn, then=then):  # nothing stands beside it: one round trip
                 sent = attempt.send_end(conn, fetched.msg_id, outcome, term=term)
             attempt.ended(sent, term=term)
@@ -130,6 +137,9 @@ class Processor:
                 if outcome.error_class is not None:
                     raw = fetched.raw if self._keep_raw else None
                     dead_letter.keep(conn, fetched.msg_id, raw)
+                elif answers is not None and not req_track.close(conn, answers):
+                    extra = {"msg_id": fetched.msg_id, "req_id": answers.request.req_id}
+                    log.warning("answer to a closed request", extra=extra)
         log.info("finished", extra={"msg_id": fetched.msg_id, "by": outcome.trigger.value})
 
     def _fail(self, conn: Connection, fetched: Fetched, failure: Fault, term: int) -> Progress:

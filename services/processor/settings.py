@@ -8,6 +8,7 @@ from msgx.settings import (
     Pipeline,
     Projection,
     Redis,
+    Request,
     Schd,
     ServiceSettings,
 )
@@ -24,6 +25,7 @@ class ProcessorSettings(ServiceSettings):
     flop: Flop = Flop()
     schd: Schd = Schd()
     projection: Projection = Projection()
+    request: Request = Request()
 
 
 class VerifySettings(ServiceSettings):

@@ -12,15 +12,18 @@ from itertools import chain
 
 from msgx import clock
 from msgx.domain.flight import EntryKind
-from msgx.domain.message import Record, Schedule
+from msgx.domain.message import Record, Schedule, ScheduleKind
 from msgx.domain.replay import NewerSource, Order
+from msgx.domain.requests import Match
 from msgx.settings import Schd
-from msgx.store import flight, flight_journal, service_term
+from msgx.store import flight, flight_journal, req_track, service_term
 from msgx.store.connect import Connection, pipelined
 from msgx.store.service_term import Service
 from services.processor.commit import Source, commit, keep_occurrences
 from services.processor.decide.schedule import (
+    Asked,
     Known,
+    asked,
     batches,
     days_of,
     families,
@@ -30,7 +33,7 @@ from services.processor.decide.schedule import (
 from services.processor.decide.stale import Newer, overwritten, refusal, sparing
 from services.processor.decide.world import Reject, Write
 from services.processor.effect import Airport, Package
-from services.processor.examine import read_world
+from services.processor.examine import Moved, read_world
 from services.processor.trace import trace
 
 log = logging.getLogger(__name__)
@@ -72,13 +75,21 @@ class Snapshots:
         """
         began = clock.ticks()
         schedule, situation = package.schedule, package.situation
+        answers = package.answers
         work = self._work(
-            conn, package.source.msg_id, schedule, situation.entries, situation.order
+            conn,
+            package.source.msg_id,
+            schedule,
+            situation.entries,
+            situation.order,
+            answers=answers,
         )
         if isinstance(work, Reject):
             return work
+        unwritten = None if situation.entries else answers
         for batch in self._batches(work):
-            self._write(conn, package.source, batch, work, term)
+            self._write(conn, package.source, batch, work, term, match=unwritten)
+            unwritten = None
         trace(
             conn,
             situation.head,
@@ -99,9 +110,10 @@ class Snapshots:
         *,
         done: Mapping[str, EntryKind],
         order: Order,
+        answers: Match | None = None,
     ) -> Foreseen | Reject:
         """Return what a replay of the package would come to now; nothing is written."""
-        work = self._work(conn, msg_id, schedule, done, order)
+        work = self._work(conn, msg_id, schedule, done, order, answers=answers)
         if isinstance(work, Reject):
             return work
         now = service_term.now(conn)
@@ -123,10 +135,15 @@ class Snapshots:
         schedule: Schedule,
         done: Mapping[str, EntryKind],
         order: Order | None,
+        *,
+        answers: Match | None,
     ) -> _Work | Reject:
         """Judge the package: whole, before its first write. Once a part is written no guard is
         taken again (R12): a replay then leaves alone what is newer."""
         days = days_of(schedule, self._airport.zone, self._airport.day_cut)
+        wanted = self._asked(answers)
+        if schedule.kind is ScheduleKind.RESP:
+            days = () if wanted is None else wanted.whole  # what nobody asked for stays
         known = _known(conn, schedule, days)
         newer: Newer = {}
         if order is not None:
@@ -142,11 +159,12 @@ class Snapshots:
             approved=None if order is None else order.approve_removals,
             spared=newer if spares else (),
             begun=bool(done),
+            asked=wanted,
         )
         if isinstance(scope, Reject):
             return scope
         work = _Work(
-            days=days,
+            days=days if wanted is None else (wanted.first, wanted.last),
             records={one.flid: one for one in schedule.records if one.flid not in done},
             absent=frozenset(scope.absent).difference(done),
             known=known,
@@ -156,6 +174,14 @@ class Snapshots:
         if sources and not spares:
             return refusal(sources)
         return replace(work, newer=newer, sources=sources)
+
+    def _asked(self, answers: Match | None) -> Asked | None:
+        if answers is None:
+            return None
+        begin, end = answers.request.begin, answers.request.end
+        assert begin is not None, "a day plan has its span"  # noqa: S101
+        assert end is not None, "a day plan has its span"  # noqa: S101
+        return asked(begin, end, self._airport.zone, self._airport.day_cut)
 
     def _sources(self, conn: Connection, work: _Work, newer: Newer) -> tuple[NewerSource, ...]:
         """Return what newer messages have set of what the package would change."""
@@ -171,10 +197,19 @@ class Snapshots:
         return chain(batches(whole, size), batches(losing, size))
 
     def _write(
-        self, conn: Connection, source: Source, batch: Sequence[str], work: _Work, term: int
+        self,
+        conn: Connection,
+        source: Source,
+        batch: Sequence[str],
+        work: _Work,
+        term: int,
+        *,
+        match: Match | None,
     ) -> None:
         with pipelined(conn):
             now = service_term.share(conn, Service.PROCESSOR, term)
+            if match is not None and not req_track.match(conn, match):
+                raise Moved("the request was closed before its answer was begun")
             commit(conn, source, self._plan(conn, batch, work, now=now), now=now)
             records = [work.records[flid] for flid in batch if flid in work.records]
             keep_occurrences(conn, source.msg_id, records)

@@ -131,7 +131,7 @@ class Worker:
             )
         )
         self.processor = Processor(
-            Effects(self.projector, airport),
+            Effects(self.projector, airport, given.request.clock_tolerance),
             Snapshots(airport, given.schd),
             self.projector,
             given.pipeline,

@@ -3,8 +3,8 @@ then writes."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, tzinfo
-from typing import TypeAlias
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Final, TypeAlias
 
 from msgx.domain.flight import FlightState, by_number, present
 from msgx.domain.message import Record, Schedule
@@ -14,6 +14,10 @@ from services.processor.decide.world import Draft, Reject, World, Write
 
 Family: TypeAlias = tuple[str, ...]
 """Flights connected by old and new MAID: never split over transactions (R12, R17)."""
+
+
+_DAY: Final = timedelta(days=1)
+_MINUTE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,37 @@ def days_of(package: Schedule, zone: tzinfo, day_cut: timedelta) -> tuple[date, 
     return tuple(sorted(day for day in days if day is not None))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The operation days of a request: those that it touches, and those that it covers from the
+    first to the last minute."""
+
+    first: date
+    last: date
+    whole: tuple[date, ...]
+
+
+def asked(begin: datetime, end: datetime, zone: tzinfo, day_cut: timedelta) -> Asked:
+    """Return the days of a request for the flights from `begin` to `end`, both included."""
+    first, last = _day_at(begin, zone, day_cut), _day_at(end, zone, day_cut)
+    days = (first + timedelta(days=number) for number in range((last - first).days + 1))
+    whole = (
+        day
+        for day in days
+        if begin <= _beginning(day, zone, day_cut)
+        and _beginning(day + _DAY, zone, day_cut) - _MINUTE <= end
+    )
+    return Asked(first=first, last=last, whole=tuple(whole))
+
+
+def _day_at(at: datetime, zone: tzinfo, day_cut: timedelta) -> date:
+    return (at.astimezone(zone) - day_cut).date()
+
+
+def _beginning(day: date, zone: tzinfo, day_cut: timedelta) -> datetime:
+    return (datetime.combine(day, time(), zone) + day_cut).astimezone(UTC)
+
+
 def judge(
     package: Schedule,
     days: Sequence[date],
@@ -51,22 +86,27 @@ def judge(
     approved: int | None = None,
     spared: Container[str] = (),
     begun: bool = False,
+    asked: Asked | None = None,
 ) -> Scope | Reject:
     """Return the scope, or why the whole package is refused (INV-19, R18, R19).
 
     `known` holds the package's flights and every ACTIVE flight of `days`. A package of which a
     part is written has `begun`: it was judged then, and is not refused any more (R12).
     `approved` removals go before the ratio: exactly so many. Flights that are `spared` are not
-    deleted.
+    deleted. `asked` is what an answer was asked for: a flight of another day refuses it (R48).
     """
-    if not package.records:
+    if not package.records and asked is None:
         return Reject("an empty package names no operation day")
     named = set()
     for record in package.records:
         named.add(record.flid)
         stored = known.get(record.flid)
         day = operation_day(sodt_of(record), zone, day_cut)
-        if begun or stored is None or day is None:
+        if begun or day is None:
+            continue
+        if asked is not None and not asked.first <= day <= asked.last:
+            return Reject(f"FLID {record.flid} is of {day}, which was not asked for")
+        if stored is None:
             continue
         if stored.operation_day not in (None, day):
             return Reject(
