@@ -79,6 +79,7 @@ class Address:
         self._server = grpc.server(
             ThreadPoolExecutor(max_workers=_WORKERS, thread_name_prefix="grpc"),
             interceptors=[Admission(admin, methods, denied, certificate=certificate)],
+            options=[("grpc.so_reuseport", 0)],  # else two services would share an address
         )
         for one in offered:
             one.add(self._server)

@@ -3,6 +3,7 @@ rows, and never waited for."""
 
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,8 +32,9 @@ class Denial:
 class Denials:
     """Counts refused calls by kind; what is not kept is counted in the next row."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, ticks: Callable[[], float] = clock.ticks) -> None:
         self._service = service
+        self._ticks = ticks
         self._turn = threading.Lock()
         self._counts: dict[Denial, int] = {}
         self._uncounted = 0  # of kinds that found no place
@@ -48,7 +50,7 @@ class Denials:
 
     def keep(self, conn: Connection) -> None:
         """Write what was counted, one row a kind, as far as the minute allows."""
-        now = clock.ticks()
+        now = self._ticks()
         self._written = [at for at in self._written if now - at < _MINUTE]
         while len(self._written) < ROWS_A_MINUTE and (taken := self._take()) is not None:
             denial, times, others = taken

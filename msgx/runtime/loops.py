@@ -3,6 +3,7 @@ operators."""
 
 import logging
 import signal
+import threading
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Final
@@ -112,8 +113,12 @@ def _end(drives: Sequence[Drive], on_stop: Callable[[], None], grace: timedelta)
 
 
 def _on_signals(halt: Halt) -> None:
+    """Stop at a signal; off the main thread, where none arrives, whoever has `halt` does."""
+
     def end(*_: Any) -> None:
         halt.stop()
 
+    if threading.current_thread() is not threading.main_thread():
+        return
     for signum in (signal.SIGTERM, signal.SIGINT):
         signal.signal(signum, end)

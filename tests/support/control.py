@@ -1,0 +1,206 @@
+"""A service made of a test's own loops, run by the production runtime in this process, and
+whoever calls its control address."""
+
+import queue
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from psycopg.conninfo import make_conninfo
+from pydantic import SecretStr
+
+from msgx.rpc.v1 import control_pb2 as pb
+from msgx.rpc.v1 import control_pb2_grpc
+from msgx.rpc.v1.admin_pb2 import Admin
+from msgx.runtime.halt import Halt
+from msgx.runtime.loops import Loop, run
+from msgx.settings import Admin as AdminSettings
+from msgx.settings import Control, Database, ServiceSettings
+from msgx.store.service_term import Service
+from tests.support.waiting import until
+
+TOKEN: Final = "a-token-for-tests-only"
+READ_TOKEN: Final = "a-token-that-only-reads"
+WHO: Final = Admin(operator="ops", reason="a test")
+TIMEOUT: Final = 20.0
+HOUR: Final = timedelta(hours=1)
+
+
+def settings(dsn: str, bind: str, **control: Any) -> ServiceSettings:
+    """Return settings of a dispatcher that admits both tokens."""
+    return ServiceSettings(
+        environment="test",
+        database=Database(dsn=SecretStr(make_conninfo(dsn, user="msgx_dispatcher"))),
+        control=Control(bind=bind, **control),
+        admin=AdminSettings(token=SecretStr(TOKEN), read_token=SecretStr(READ_TOKEN)),
+    )
+
+
+def bearer(token: str) -> list[tuple[str, str]]:
+    """Return the metadata that shows a token."""
+    return [("authorization", f"Bearer {token}")]
+
+
+class Caller:
+    """An operator of one service."""
+
+    def __init__(self, channel: grpc.Channel, token: str = TOKEN) -> None:
+        self.channel = channel
+        self._stub: Any = control_pb2_grpc.ControlServiceStub(channel)  # type: ignore[no-untyped-call]
+        self._health: Any = health_pb2_grpc.HealthStub(channel)  # type: ignore[no-untyped-call]
+        self._metadata = bearer(token)
+
+    def call(self, name: str, request: Any) -> Any:
+        """Make a call."""
+        call = getattr(self._stub, name)
+        return call(request, metadata=self._metadata, timeout=TIMEOUT, wait_for_ready=True)
+
+    def refusal(self, name: str, request: Any) -> tuple[str, str]:
+        """Make a call that is refused, and return the code and the words."""
+        try:
+            answer = self.call(name, request)
+        except grpc.RpcError as error:
+            return str(error.code().name), str(error.details())
+        raise AssertionError(f"answered: {answer}")
+
+    def status(self) -> Any:
+        """Ask what the service does."""
+        return self.call("Status", pb.StatusRequest())
+
+    def loop(self, name: str) -> Any:
+        """Ask what a loop does."""
+        return next(one for one in self.status().loops if one.name == name)
+
+    def state(self, name: str) -> str:
+        """Ask what a loop does, in one word."""
+        told = pb.LoopState.Name(self.loop(name).state)
+        return told.removeprefix("LOOP_STATE_")
+
+    def pause(self, part: str) -> bool:
+        """Pause a loop; return whether it was at work."""
+        return bool(self.call("Pause", pb.PauseRequest(admin=WHO, part=part)).changed)
+
+    def resume(self, part: str) -> bool:
+        """Resume a loop; return whether it was paused."""
+        return bool(self.call("Resume", pb.ResumeRequest(admin=WHO, part=part)).changed)
+
+    def wake(self, part: str = "") -> None:
+        """Wake a loop."""
+        self.call("Wake", pb.WakeRequest(part=part))
+
+    def health(self, part: str = "") -> str:
+        """Ask gRPC health."""
+        request = health_pb2.HealthCheckRequest(service=part)
+        try:
+            answer = self._health.Check(request, timeout=TIMEOUT, wait_for_ready=True)
+        except grpc.RpcError as error:
+            return str(error.code().name)
+        return str(health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status))
+
+
+class Watch:
+    """An open health Watch: the states that were told, None when the server completed it."""
+
+    def __init__(self, channel: grpc.Channel, part: str = "") -> None:
+        self.told: queue.Queue[str | None] = queue.Queue()
+        stub = health_pb2_grpc.HealthStub(channel)  # type: ignore[no-untyped-call]
+        self._stream = stub.Watch(
+            health_pb2.HealthCheckRequest(service=part), wait_for_ready=True
+        )
+        self._thread = threading.Thread(target=self._collect)
+        self._thread.start()
+
+    def wait_for(self, state: str | None) -> None:
+        """Return once `state` was told."""
+        while self.told.get(timeout=30) != state:
+            pass
+
+    def close(self) -> None:
+        """Hang up."""
+        self._stream.cancel()
+        self._thread.join(30)
+
+    def _collect(self) -> None:
+        try:
+            for answer in self._stream:
+                name = health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status)
+                self.told.put(str(name))
+        except grpc.RpcError:
+            pass
+        self.told.put(None)
+
+
+@dataclass
+class Steps:
+    """The steps of a loop: counted, failing on demand, held on demand."""
+
+    rest: timedelta = HOUR
+    count: int = 0
+    fault: Exception | None = None
+    gate: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        """Let steps through."""
+        self.gate.set()
+
+    def __call__(self) -> timedelta:
+        """Do one step."""
+        self.count += 1
+        assert self.gate.wait(TIMEOUT)
+        if self.fault is not None:
+            raise self.fault
+        return self.rest
+
+    def reach(self, count: int) -> None:
+        """Wait until so many steps were done."""
+        until(lambda: self.count >= count, f"{count} steps")
+
+
+class Running:
+    """A service in a thread of this process."""
+
+    def __init__(self, bind: str, halt: Halt) -> None:
+        self.caller = Caller(grpc.insecure_channel(bind))
+        self.status: int | None = None
+        self._halt = halt
+        self._thread: threading.Thread | None = None
+
+    def start(self, loops: Sequence[Loop], given: ServiceSettings, **rest: Any) -> None:
+        """Run."""
+
+        def serve() -> None:
+            self.status = run(Service.DISPATCHER, loops, given, halt=self._halt, **rest)
+
+        self._thread = threading.Thread(target=serve, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> int | None:
+        """Stop as a signal would, and return the exit status."""
+        self._halt.stop()
+        assert self._thread is not None
+        self._thread.join(30)
+        return self.status
+
+    def close(self) -> None:
+        """Stop, and hang up."""
+        self.stop()
+        self.caller.channel.close()
+
+
+@contextmanager
+def serving(
+    dsn: str, folder: Path, *loops: Loop, control: dict[str, Any] | None = None, **rest: Any
+) -> Iterator[Running]:
+    """Run loops as the dispatcher's; `rest` is what `run` takes besides."""
+    bind = f"unix:{folder}/control"
+    running = Running(bind, rest.pop("halt", None) or Halt())
+    with closing(running):
+        running.start(loops, settings(dsn, bind, **(control or {})), **rest)
+        until(lambda: running.caller.health() != "UNKNOWN", "it answers")
+        yield running
