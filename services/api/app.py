@@ -11,7 +11,8 @@ from services.api.asking import Asking
 from services.api.door import Door, Gate
 from services.api.landing import Landing
 from services.api.records import Records
-from services.api.routes import flights, health, mailbox, requests
+from services.api.reference import Reference
+from services.api.routes import flights, health, mailbox, reference, requests
 from services.api.settings import ApiSettings
 
 READS: Final = 4
@@ -73,13 +74,15 @@ def build(settings: ApiSettings, reader: Reader, landing: Landing, records: Reco
             seconds=seconds,
         )
     )
+    uses = Gate(USES, seconds=seconds)
     app.include_router(
         requests.router(
             Asking(records, settings.request, settings.airport),
             bodies=bodies,
-            uses=Gate(USES, seconds=seconds),
+            uses=uses,
             seconds=seconds,
         )
     )
+    app.include_router(reference.router(Reference(records, settings.airport), uses=uses))
     app.include_router(health.router(reader, reads))
     return app

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel
 
 from msgx.domain.fields import COLLECTIONS, MARKS, SCALARS, Kind, PartField
+from msgx.domain.refdata import Category
 from msgx.domain.requests import RequestState, RequestType
 
 Schema = dict[str, Any]
@@ -77,6 +78,75 @@ class Requests(BaseModel):
     code: Literal[0]
     message: Literal["ok"]
     body: list[Request]
+
+
+class LastMessage(BaseModel):
+    """The message that said the last record of a category."""
+
+    msgId: int
+    batch: str
+    refreshedAt: datetime
+
+
+class ReferenceCategory(BaseModel):
+    """A category of reference data; `last` is null if it has no record."""
+
+    category: Category
+    records: int
+    last: LastMessage | None
+
+
+class Categories(BaseModel):
+    """Every category."""
+
+    code: Literal[0]
+    message: Literal["ok"]
+    body: list[ReferenceCategory]
+
+
+class ReferenceRecord(BaseModel):
+    """A record: its fields by SIS tag (null: no value now), the message that said it last, that
+    message's identity, and when it was applied."""
+
+    key: str
+    payload: dict[str, str | list[str | None] | list[dict[str, str | None]] | None]
+    msgId: int
+    batch: str
+    refreshedAt: datetime
+
+
+class ReferencePage(BaseModel):
+    """A page of records; `next` is null on the last one."""
+
+    category: Category
+    records: list[ReferenceRecord]
+    next: str | None
+
+
+class References(BaseModel):
+    """Records of a category."""
+
+    code: Literal[0]
+    message: Literal["ok"]
+    body: ReferencePage
+
+
+class Availability(BaseModel):
+    """Whether a resource is available, and the last event about it; null: there was none."""
+
+    rtyp: str
+    rsid: str
+    at: datetime
+    available: bool
+    event: ReferenceRecord | None
+
+
+class OneAvailability(BaseModel):
+    """The availability of one resource."""
+
+    code: Literal[0]
+    message: Literal["ok"]
+    body: Availability
 
 
 class Done(BaseModel):

@@ -42,6 +42,9 @@ def test_the_document_has_the_routes_and_every_status_they_answer(
         "post /api/v1/requests": ["202", "400", "408", "413", "415", "500", "503"],
         "get /api/v1/requests": ["200", "400", "500", "503"],
         "get /api/v1/requests/{number}": ["200", "400", "404", "500", "503"],
+        "get /api/v1/reference": ["200", "500", "503"],
+        "get /api/v1/reference/{category}": ["200", "400", "500", "503"],
+        "get /api/v1/availability": ["200", "400", "500", "503"],
         "get /healthz": ["200"],
         "get /readyz": ["200", "500", "503"],
     }
