@@ -4,6 +4,7 @@ service adds its own rows."""
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from msgx.domain.failure import clean
@@ -13,6 +14,12 @@ from msgx.store.service_term import Service
 _RECORD: Final = """
     INSERT INTO admin_audit (at, service, operator, reason, action, target, affected)
     VALUES (msgx_now(), %s, %s, %s, %s, %s::jsonb, %s)
+"""
+_DELETE: Final = """
+    DELETE FROM admin_audit
+     WHERE audit_id = ANY (ARRAY(
+        SELECT audit_id FROM admin_audit
+         WHERE at < msgx_now() - %(keep)s::interval ORDER BY at LIMIT %(limit)s))
 """
 
 
@@ -45,3 +52,8 @@ def record(
             affected,
         ),
     )
+
+
+def delete(conn: Connection, *, keep: timedelta, limit: int) -> int:
+    """Delete at most `limit` acts older than `keep`, of every service; return how many."""
+    return conn.execute(_DELETE, {"keep": keep, "limit": limit}).rowcount

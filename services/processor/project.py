@@ -7,6 +7,7 @@ from datetime import tzinfo
 from typing import Final
 
 from msgx import clock
+from msgx.domain.failure import Away
 from msgx.domain.flight import Flight, Sharer, encode, render
 from msgx.projection.write import Field, Incomplete, Projection
 from msgx.store import flight
@@ -43,6 +44,20 @@ class Projector:
             self._projection.put(fields, term=term)
         except Incomplete:
             self.rebuild(conn, term=term)
+
+    def put(self, fields: Sequence[Field], *, term: int) -> None:
+        """Show the committed flights, and leave a rebuild to the pump.
+
+        Raises:
+            Away: Redis does not answer, or lost its projection.
+            Deposed: a newer processor writes.
+        """
+        if not fields:
+            return
+        try:
+            self._projection.put(fields, term=term)
+        except Incomplete:
+            raise Away("the projection is being rebuilt: try again") from None
 
     def complete(self, *, term: int) -> bool:
         """Tell whether Redis holds a complete projection of ours; asks once a period.

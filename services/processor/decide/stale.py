@@ -38,7 +38,8 @@ def sparing(world: World, newer: Newer) -> World:
 
 def refusal(sources: Sequence[NewerSource]) -> Reject:
     """Return why nothing is applied, in words that name the newer sources."""
-    return Reject(f"newer values stand: {told(sources)}", ErrorClass.PROCESSING)
+    text = f"newer values stand: {told(sources)}"
+    return Reject(text, ErrorClass.PROCESSING, tuple(sources))
 
 
 def told(sources: Sequence[NewerSource]) -> str:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from msgx.domain.failure import ErrorClass
 from msgx.domain.flight import Changes, EntryKind, Flight, FlightState, Sharer, Values
 from msgx.domain.message import Value
+from msgx.domain.replay import NewerSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +85,7 @@ class Reject:
 
     text: str
     error_class: ErrorClass = ErrorClass.PROTOCOL
+    newer: tuple[NewerSource, ...] = ()
 
 
 Decision: TypeAlias = Commit | Skip | Reject
