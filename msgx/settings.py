@@ -132,6 +132,14 @@ class Dead(Group):
     """Messages that died."""
 
     keep_raw: bool = True  # keep their text, so that they stay repairable (R38)
+    # how long after the death; then the text is gone, whatever the mailbox holds
+    retention: Positive = timedelta(days=180)
+
+
+class Audit(Group):
+    """The record of what operators did."""
+
+    retention: Positive = timedelta(days=400)  # how long an act is kept
 
 
 class Flop(Group):
@@ -327,6 +335,7 @@ class AllSettings(ServiceSettings):
     intake: Intake = Intake()
     pipeline: Pipeline = Pipeline()
     dead: Dead = Dead()
+    audit: Audit = Audit()
     flop: Flop = Flop()
     reference: Reference = Reference()
     schd: Schd = Schd()

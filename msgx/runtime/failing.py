@@ -43,7 +43,8 @@ def verdict(
         wait = doubling(pipeline.infra_backoff, pipeline.infra_backoff_limit, tries)
     else:
         tries, limit = head.attempts + 1, pipeline.max_attempts
-        wait = rung(pipeline.ladder, tries)
+        # One try has no ladder; what is committed is tried on all the same.
+        wait = rung(pipeline.ladder or (pipeline.infra_backoff_limit,), tries)
     if committed:
         return wait
     if failure.error_class in REFUSED:

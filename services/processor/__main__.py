@@ -22,9 +22,11 @@ from msgx.store import backlog
 from msgx.store.service_term import Service
 from services.processor.effect import Airport, Effects
 from services.processor.fetch import Fetcher
+from services.processor.office import replays
 from services.processor.process import Processor
 from services.processor.project import Projector
 from services.processor.pump import Pump
+from services.processor.retention import Retention
 from services.processor.settings import ProcessorSettings, VerifySettings
 from services.processor.snapshot import Snapshots
 from services.processor.verify import verify
@@ -79,14 +81,25 @@ def serve() -> int:
             settings.pipeline,
             stopping=halt.of("pump"),
         )
+        retention = Retention(
+            leadership,
+            Session(settings.database, "processor-retention"),
+            dead=settings.dead.retention,
+            audit=settings.audit.retention,
+        )
+        stack.callback(retention.close)
         return run(
             Service.PROCESSOR,
             # The pump's session is the leading one: a paused pump still beats it.
-            [Loop("pump", pump.step, backoff, while_paused=leadership.beat)],
+            [
+                Loop("pump", pump.step, backoff, while_paused=leadership.beat),
+                Loop("retention", retention.step),
+            ],
             settings,
             leadership=leadership,
             halt=halt,
             backlog=backlog.of_processor,
+            services=[replays(settings, leadership, decoder, stack).service()],
         )
 
 

@@ -18,7 +18,7 @@ _STATES: Final[Mapping[int, ProcState]] = MappingProxyType(
     {pb.MessageState.Value(f"MESSAGE_STATE_{state.name}"): state for state in ProcState}
 )
 _STATE_NUMBERS: Final = {state: pb.MessageState.Name(n) for n, state in _STATES.items()}
-_VERDICTS: Final = {verdict: pb.Verdict.Value(f"VERDICT_{verdict.name}") for verdict in Verdict}
+_VERDICTS: Final = {verdict: f"VERDICT_{verdict.name}" for verdict in Verdict}
 
 
 def choice_of(given: pb.MessageFilter) -> Choice:

@@ -1,5 +1,5 @@
-"""The end of what is kept for operators: texts of dead messages, and the record of their acts, a
-few rows at a time (R38, B08)."""
+"""The end of what is kept for operators: texts of dead messages, and the record of their acts,
+a few rows at a time (R38, B08)."""
 
 import logging
 from datetime import timedelta

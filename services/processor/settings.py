@@ -2,6 +2,7 @@
 
 from msgx.settings import (
     Airport,
+    Audit,
     Dead,
     Flop,
     Mailbox,
@@ -22,6 +23,7 @@ class ProcessorSettings(ServiceSettings):
     airport: Airport = Airport()
     pipeline: Pipeline = Pipeline()
     dead: Dead = Dead()
+    audit: Audit = Audit()
     flop: Flop = Flop()
     schd: Schd = Schd()
     projection: Projection = Projection()

@@ -111,6 +111,18 @@ def test_a_message_whose_effect_is_committed_never_dies(error_class: ErrorClass)
     assert wait > timedelta()
 
 
+@pytest.mark.covers("R42", "R37")
+def test_one_try_needs_no_ladder() -> None:
+    once = Pipeline(max_attempts=1, ladder=())
+
+    ended = decided(ErrorClass.PROCESSING, pipeline=once)
+    waits = decided(ErrorClass.PROCESSING, committed=True, pipeline=once)
+
+    assert isinstance(ended, Outcome)
+    assert ended.trigger is Trigger.EXHAUST
+    assert waits == once.infra_backoff_limit
+
+
 @pytest.mark.covers("R58")
 def test_a_message_that_cannot_be_read_has_no_meta_to_keep() -> None:
     failure = Fault(ErrorClass.MALFORMED, "not well-formed")

@@ -1,0 +1,35 @@
+"""What answers operators, put together: with connections of its own, apart from the pump's."""
+
+from contextlib import ExitStack, closing
+
+from msgx.codec.decode import Decoder
+from msgx.mailbox.inbox import Mailbox
+from msgx.mailbox.texts import Texts
+from msgx.projection.write import Projection
+from msgx.runtime.desk import Desk
+from msgx.runtime.leadership import Leadership
+from msgx.runtime.session import Session
+from services.processor.acts import Acts
+from services.processor.admin import Replays
+from services.processor.assess import Assessor
+from services.processor.effect import Airport
+from services.processor.project import Projector
+from services.processor.settings import ProcessorSettings
+from services.processor.snapshot import Snapshots
+
+
+def replays(
+    settings: ProcessorSettings, leadership: Leadership, decoder: Decoder, stack: ExitStack
+) -> Replays:
+    """Return the service of operators; what it opens is closed with `stack`."""
+    airport = Airport(zone=settings.airport.zone, day_cut=settings.airport.day_cut)
+    projection = stack.enter_context(closing(Projection(settings.redis)))
+    projector = Projector(
+        projection, airport.zone, settings.projection.epoch_check.total_seconds()
+    )
+    session = Session(settings.database, "processor-admin")
+    desk = stack.enter_context(closing(Desk(leadership, session)))
+    snapshots = Snapshots(airport, settings.schd)
+    assessor = Assessor(Texts(Mailbox(settings.mailbox), decoder), snapshots, airport)
+    stack.callback(assessor.close)
+    return Replays(desk, assessor, Acts(desk, leadership, assessor, projector))

@@ -1,0 +1,117 @@
+"""An operator of the processor: the calls of replay, as the service answers them."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from typing import Any, Final
+
+import grpc
+from pydantic import SecretStr
+
+from msgx.codec.decode import Decoder
+from msgx.rpc.v1 import replay_pb2 as pb
+from msgx.rpc.v1 import replay_pb2_grpc
+from msgx.rpc.v1.admin_pb2 import Admin
+from msgx.runtime.address import Address
+from msgx.settings import Admin as AdminSettings
+from msgx.settings import Control
+from services.processor.office import replays
+from tests.support.processor import Line, settings
+
+TOKEN: Final = "a-token-for-tests-only"
+WHO: Final = Admin(operator="ops", reason="a test")
+TIMEOUT: Final = 60.0
+DEAD: Final = pb.MESSAGE_STATE_DEAD
+
+
+class Operator:
+    """Calls by name; what a stream tells is listed."""
+
+    def __init__(self, port: int) -> None:
+        self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        self._stub: Any = replay_pb2_grpc.ReplayServiceStub(self._channel)  # type: ignore[no-untyped-call]
+
+    def call(self, name: str, request: Any) -> Any:
+        """Make a call; of a stream the answers are still to come."""
+        metadata = [("authorization", f"Bearer {TOKEN}")]
+        call = getattr(self._stub, name)
+        return call(request, metadata=metadata, timeout=TIMEOUT, wait_for_ready=True)
+
+    def refusal(self, name: str, request: Any) -> tuple[str, str]:
+        """Make a call that is refused, and return the code and the words."""
+        try:
+            answer = self.call(name, request)
+            told = list(answer) if hasattr(answer, "__next__") else answer
+        except grpc.RpcError as error:
+            return str(error.code().name), str(error.details())
+        raise AssertionError(f"answered: {told}")
+
+    def listed(self, *, limit: int = 0, after: int = 0, **fields: Any) -> Any:
+        """List messages."""
+        given = pb.MessageFilter(**fields)
+        return self.call(
+            "ListMessages",
+            pb.ListMessagesRequest(filter=given, limit=limit, after_msg_id=after),
+        )
+
+    def show(self, msg_id: int) -> Any:
+        """Show a message with its texts."""
+        return self.call("ShowMessage", pb.ShowMessageRequest(msg_id=msg_id, with_text=True))
+
+    def preview(self, *, force: bool = False, **fields: Any) -> Any:
+        """Freeze what a filter picks."""
+        given = pb.MessageFilter(**fields)
+        return self.call("Preview", pb.PreviewRequest(filter=given, force=force))
+
+    def forecast(self, *ids: int, **options: Any) -> list[tuple[str, str]]:
+        """Return verdict and text of each of `ids`."""
+        return [(verdict_of(one), one.text) for one in self.forecasts(*ids, **options)]
+
+    def forecasts(self, *ids: int, **options: Any) -> list[Any]:
+        """Dry-run `ids`."""
+        request = pb.DryRunRequest(
+            messages=pb.MessageIds(ids=ids), options=pb.ReplayOptions(**options)
+        )
+        return [one for answer in self.call("DryRun", request) for one in answer.forecasts]
+
+    def replay(self, *ids: int, **options: Any) -> Any:
+        """Replay `ids`; return what the last answer tells."""
+        request = pb.ReplayRequest(
+            admin=WHO, messages=pb.MessageIds(ids=ids), options=pb.ReplayOptions(**options)
+        )
+        return list(self.call("Replay", request))[-1]
+
+    def correct(self, msg_id: int, text: str) -> Any:
+        """Correct a message; return the forecast."""
+        request = pb.CorrectRequest(admin=WHO, msg_id=msg_id, text=text)
+        return self.call("Correct", request).forecast
+
+    def skip(self, first: int, last: int = 0) -> int:
+        """Skip messages; return how many."""
+        request = pb.SkipRequest(admin=WHO, from_msg_id=first, to_msg_id=last)
+        return int(list(self.call("Skip", request))[-1].skipped)
+
+    def close(self) -> None:
+        """Close the channel."""
+        self._channel.close()
+
+
+def verdict_of(one: Any) -> str:
+    """Return the verdict's name."""
+    return pb.Verdict.Name(one.verdict).removeprefix("VERDICT_")
+
+
+@contextmanager
+def operating(line: Line, **options: Any) -> Iterator[Operator]:
+    """Yield an operator of the line's processor, which leads."""
+    given = settings(line.places, **options)
+    line.worker.leadership.hold()
+    decoder = Decoder(
+        zone=given.airport.zone, groups=given.flop.groups, max_bytes=given.max_message_bytes
+    )
+    with ExitStack() as stack:
+        service = replays(given, line.worker.leadership, decoder, stack).service()
+        admin = AdminSettings(token=SecretStr(TOKEN))
+        server = Address(Control(), admin, [service])
+        stack.callback(server.stop)
+        server.start()
+        yield stack.enter_context(closing(Operator(server.port)))
