@@ -10,9 +10,10 @@ from datetime import timedelta
 from typing import Annotated, Literal, Self, TypeVar
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
 
 from msgx.config.gather import Given, gather
+from msgx.config.group import Group, Retried, seconds
 from msgx.config.kinds import (
     Bytes,
     Code,
@@ -40,33 +41,6 @@ from msgx.config.kinds import (
 from msgx.config.parameters import Unit, at_fault, parameters, variable
 from msgx.domain.flop import DEFAULT_GROUPS
 from msgx.domain.refdata import Reading
-
-
-def _seconds(*values: float) -> tuple[timedelta, ...]:
-    return tuple(timedelta(seconds=value) for value in values)
-
-
-class Group(BaseModel):
-    """A group of parameters: frozen, and zone objects are welcome."""
-
-    model_config = ConfigDict(
-        frozen=True, arbitrary_types_allowed=True, extra="forbid", hide_input_in_errors=True
-    )
-
-
-class Retried(Group):
-    """What is tried a limited number of times: one wait after each try but the last."""
-
-    max_attempts: Tries  # tries
-    ladder: Ladder  # waits between them
-
-    @model_validator(mode="after")
-    def _every_rung_is_reachable(self) -> Self:
-        if len(self.ladder) != self.max_attempts - 1:
-            raise ValueError(
-                f"ladder needs {self.max_attempts - 1} rungs, has {len(self.ladder)}"
-            )
-        return self
 
 
 class Database(Group):
@@ -114,7 +88,7 @@ class Pipeline(Retried):
     prefetch: Messages = 16  # heads fetched and decoded ahead
     idle_interval: Positive = timedelta(seconds=0.2)  # rest of the processor at an empty queue
     max_attempts: Tries = 5  # tries until DEAD, faults of servers not counted
-    ladder: Ladder = _seconds(5, 30, 120, 600)  # wait after each failed try but the last
+    ladder: Ladder = seconds(5, 30, 120, 600)  # wait after each failed try but the last
     infra_backoff: Positive = timedelta(seconds=0.2)  # a server is away: doubling
     infra_backoff_limit: Positive = timedelta(seconds=2)  # the longest such wait
     # tries while a server is away; 0: no limit (R04)
@@ -186,7 +160,7 @@ class Dispatch(Retried):
     idle_interval: Positive = timedelta(seconds=0.2)  # rest of topic msg when nothing is due
     pace: Positive = timedelta(seconds=0.1)  # rest of topic msg after a wave that was not full
     max_attempts: Tries = 8  # refusals of an event until DEAD, an absent broker not counted
-    ladder: Ladder = _seconds(1, 2, 4, 8, 16, 32, 60)  # wait after each refusal but the last
+    ladder: Ladder = seconds(1, 2, 4, 8, 16, 32, 60)  # wait after each refusal but the last
     # what a dead event does to later ones of its flight and topic
     after_dead: Literal["hold", "continue"] = "hold"
     max_message_bytes: Bytes = 1_000_000  # larger values are DEAD(TOO_LARGE) at once
