@@ -50,6 +50,7 @@ check: setup-python  ## formatting, lint, types, import contracts, generated pag
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/buf lint proto
+	$(BIN)/python tools/breaking.py
 	@set -e; for generator in $(GENERATORS); do echo "$$generator --check"; $(BIN)/python $$generator --check; done
 
 proto: setup-python  ## generate msgx/rpc from proto/
