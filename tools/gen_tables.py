@@ -26,6 +26,7 @@ _FLIGHTS = "one row a flight with its scalars and marks"
 _DETAIL = "one row an element, in message order; replaced as a whole"
 ABOUT: Mapping[str, tuple[str, str]] = {
     "schema_version": ("migrations", "which migration was applied, with its hash"),
+    "installation": ("who leads first", "whose database this is: `msgx.environment` (R50)"),
     "service_term": (
         "all",
         "who leads: a growing number; each service writes its own row (R13)",

@@ -141,6 +141,11 @@ class Away(Fault):
         self.rest = rest  # how long to leave it alone; None: the loop's own rest
 
 
+class Unfit(Exception):
+    """This process must not run here: its surroundings are not the ones it was told of. It
+    ends; the text says why, in one sentence (R13, R50)."""
+
+
 def clean(text: str) -> str:
     """Return `text` fit to be stored and logged: no control characters, no lone surrogates, cut
     to a bound."""

@@ -9,7 +9,7 @@ from enum import Enum, auto
 from typing import Final
 
 from msgx import clock
-from msgx.domain.failure import Away
+from msgx.domain.failure import Away, Unfit
 from msgx.runtime.halt import Halt
 from msgx.runtime.leadership import Standby
 from msgx.telemetry import metrics
@@ -126,6 +126,12 @@ class Drive:
             if isinstance(condition, Away):
                 self._board.add(metrics.LOOP_FAULTS, loop=self.loop.name, cause="away")
             return getattr(condition, "rest", None) or self.loop.backoff(faults)
+        except Unfit as unfit:
+            told = str(unfit)
+            log.critical("refuses to run", extra={"loop": self.loop.name, "reason": told})
+            self._say(State.FAILED, told, faults=faults)
+            self._halt.refuse()
+            return REST_AFTER_FAULT
         except Exception as defect:
             log.exception("loop fault", extra={"loop": self.loop.name})
             self._board.add(metrics.LOOP_FAULTS, loop=self.loop.name, cause="defect")

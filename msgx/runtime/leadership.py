@@ -9,10 +9,10 @@ from typing import Final
 
 import psycopg
 
-from msgx.domain.failure import Away
+from msgx.domain.failure import Away, Unfit
 from msgx.settings import Database
 from msgx.settings import Leadership as LeadershipSettings
-from msgx.store import migrate, service_term
+from msgx.store import installation, migrate, pooler, service_term
 from msgx.store.connect import Connection, connect
 from msgx.store.service_term import Service
 
@@ -42,9 +42,12 @@ class Leadership:
         settings: LeadershipSettings,
         service: Service,
         *,
+        environment: str,
         by_key: bool = False,
     ) -> None:
         self._by_key = by_key
+        self._environment = environment
+        self._is_direct = False  # asked once
         self._database = database
         self._timeout = settings.timeout.total_seconds()
         self.service = service
@@ -59,10 +62,15 @@ class Leadership:
         Raises:
             Standby: another instance leads, or the schema is too old for this code.
             Away: PostgreSQL does not answer.
+            Unfit: a pooler lends the session by the transaction, or the database is another
+            installation's (R50).
         """
         try:
             if self._conn is None or self._conn.closed:
                 self.lose()
+                if not self._is_direct:
+                    pooler.refuse(self._database)
+                    self._is_direct = True
                 self._conn = connect(
                     self._database,
                     name=f"{self.service}-leader",
@@ -70,6 +78,7 @@ class Leadership:
                     by_key=self._by_key,
                 )
                 migrate.check_version(self._conn)
+                installation.check(self._conn, self._environment)
             if self._leads:
                 self._conn.execute("SELECT 1")
             elif not service_term.try_lock(self._conn, self.service):
@@ -78,8 +87,12 @@ class Leadership:
                 raise Standby(f"another {self.service} leads")
             else:
                 self.term = service_term.take_over(self._conn, self.service, self.instance)
+                installation.claim(self._conn, self._environment)
                 self._leads = True
                 log.info("leads", extra={"service": self.service, "term": self.term})
+        except Unfit:
+            self.lose()
+            raise
         except migrate.MigrationRefused as refusal:
             self.lose()
             raise Standby(str(refusal)) from None

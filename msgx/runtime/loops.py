@@ -50,7 +50,8 @@ def run(
     Health: "" means that this instance leads, if there is anything to lead, and that every
     needed loop is well (a standby is alive, not serving: R14); a loop's name means that its
     last step was clean, or that it is paused. `halt` is shared with steps that can end early.
-    Returns the exit status: 0 after a clean stop, 1 if a loop overran `grace`.
+    Returns the exit status: 0 after a clean stop, 1 if a loop overran `grace`, or
+    found that this process must not run here.
 
     Raises:
         SystemExit: an address cannot be taken, or its TLS does not fit.
@@ -86,7 +87,7 @@ def run(
         keeper.close()
         desk.close()
     log.info("stopped")
-    return 1 if overran else 0
+    return 1 if overran or halt.refused else 0
 
 
 def _address(

@@ -19,6 +19,11 @@ _KEEPALIVES: Final = {
     "keepalives_interval": 1,
     "keepalives_count": 3,
 }
+_REFUSED: Final = "PostgreSQL does not accept our connection"
+_CONFIGURE: Final = """
+    SELECT set_config(name, value, false)
+      FROM unnest(%s::text[], %s::text[]) AS given (name, value)
+"""
 _TRY_AGAIN: Final = (
     # away, time-out, deadlock, serialisation failure, lock not available
     psycopg.OperationalError,
@@ -63,13 +68,29 @@ def connect(
         }
     if session_timeout_seconds is not None:
         options["idle_session_timeout"] = _milliseconds(session_timeout_seconds)
+    conn = bare(database, name=name)
+    values = [str(value) for value in options.values()]
+    try:
+        # Not as options of the start packet: poolers refuse or drop those.
+        conn.execute(_CONFIGURE, (list(options), values), prepare=False)
+    except psycopg.Error as error:
+        conn.close()
+        raise Away(_REFUSED) from error
+    return conn
+
+
+def bare(database: Database, *, name: str) -> Connection:
+    """Open a connection on which nothing is set yet.
+
+    Raises:
+        Away, Fault: as `connect`.
+    """
     try:
         return psycopg.connect(
             make_conninfo(
                 database.dsn.get_secret_value(),
                 connect_timeout=max(1, int(database.connect_timeout.total_seconds())),
                 application_name=f"msgx-{name}",
-                options=" ".join(f"-c {key}={value}" for key, value in options.items()),
                 tcp_user_timeout=_milliseconds(database.statement_timeout.total_seconds()),
                 **_KEEPALIVES,
             ),
@@ -77,7 +98,7 @@ def connect(
             prepare_threshold=1,
         )
     except psycopg.OperationalError as error:
-        raise Away("PostgreSQL does not accept our connection") from error
+        raise Away(_REFUSED) from error
     except psycopg.ProgrammingError:
         raise Fault(
             ErrorClass.PROCESSING, "MSGX_DATABASE__DSN is not a connection string of libpq"

@@ -34,7 +34,12 @@ def serve() -> int:
     settings = load(Settings)
     check(settings)
     configure("dispatcher", settings.log_level)
-    leadership = Leadership(settings.database, settings.leadership, Service.DISPATCHER)
+    leadership = Leadership(
+        settings.database,
+        settings.leadership,
+        Service.DISPATCHER,
+        environment=settings.environment,
+    )
     board = Board(Service.DISPATCHER)
     wake = Wake(settings.database)
     halt = Halt()

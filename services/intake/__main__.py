@@ -26,7 +26,12 @@ def main() -> int:
         mailboxes = Mailbox(settings.mailbox), Mailbox(settings.mailbox)
     except ValueError as error:
         raise SystemExit(str(error)) from None
-    leadership = Leadership(settings.database, settings.leadership, Service.INTAKE)
+    leadership = Leadership(
+        settings.database,
+        settings.leadership,
+        Service.INTAKE,
+        environment=settings.environment,
+    )
     backoff = partial(
         doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
     )

@@ -48,7 +48,11 @@ def serve() -> int:
         doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
     )
     leadership = Leadership(
-        settings.database, settings.leadership, Service.PROCESSOR, by_key=True
+        settings.database,
+        settings.leadership,
+        Service.PROCESSOR,
+        environment=settings.environment,
+        by_key=True,
     )
     with ExitStack() as stack:
         stack.callback(leadership.lose)

@@ -39,7 +39,12 @@ def main() -> int:
     backoff = partial(
         doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
     )
-    leadership = Leadership(settings.database, settings.leadership, Service.REFDATA)
+    leadership = Leadership(
+        settings.database,
+        settings.leadership,
+        Service.REFDATA,
+        environment=settings.environment,
+    )
     with ExitStack() as stack:
         stack.callback(leadership.lose)
         fetcher = stack.enter_context(closing(Fetcher(Texts(mailbox, decoder))))

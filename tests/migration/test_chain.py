@@ -150,7 +150,10 @@ def test_code_runs_on_a_schema_that_is_newer_but_not_on_an_older_one(pg_dsn: str
 @pytest.mark.covers("OPS-4")
 def test_a_service_never_leads_on_a_schema_that_is_too_old(empty_pg_dsn: str) -> None:
     leadership = Leadership(
-        Database(dsn=SecretStr(empty_pg_dsn)), LeadershipSettings(), Service.PROCESSOR
+        Database(dsn=SecretStr(empty_pg_dsn)),
+        LeadershipSettings(),
+        Service.PROCESSOR,
+        environment="test",
     )
 
     for _ in range(3):

@@ -158,7 +158,12 @@ def make_topics(given: Settings, **of_msg: str) -> None:
 @contextmanager
 def leading(given: Settings) -> Iterator[Leadership]:
     """Lead with the production session."""
-    leadership = Leadership(given.database, given.leadership, Service.DISPATCHER)
+    leadership = Leadership(
+        given.database,
+        given.leadership,
+        Service.DISPATCHER,
+        environment=given.environment,
+    )
     leadership.hold()
     try:
         yield leadership

@@ -57,7 +57,9 @@ class Keeper:
     """One instance of refdata whose steps the test makes."""
 
     def __init__(self, given: RefdataSettings, resources: ExitStack) -> None:
-        self.leadership = Leadership(given.database, given.leadership, Service.REFDATA)
+        self.leadership = Leadership(
+            given.database, given.leadership, Service.REFDATA, environment=given.environment
+        )
         resources.callback(self.leadership.lose)
         decoder = Decoder(
             zone=given.airport.zone,

@@ -111,7 +111,11 @@ class Worker:
         self.airport = airport
         self.stopping = False
         self.leadership = Leadership(
-            given.database, given.leadership, Service.PROCESSOR, by_key=True
+            given.database,
+            given.leadership,
+            Service.PROCESSOR,
+            environment=given.environment,
+            by_key=True,
         )
         resources.callback(self.leadership.lose)
         self.projection = resources.enter_context(closing(Projection(given.redis)))

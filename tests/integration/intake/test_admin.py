@@ -41,7 +41,7 @@ HOUR = timedelta(hours=1)
 @pytest.fixture
 def leadership(pg_dsn: str) -> Iterator[Leadership]:
     database = Database(dsn=SecretStr(pg_dsn))
-    leads = Leadership(database, LeadershipSettings(), Service.INTAKE)
+    leads = Leadership(database, LeadershipSettings(), Service.INTAKE, environment="test")
     leads.hold()
     yield leads
     leads.lose()

@@ -25,7 +25,12 @@ REOPEN = ("abandoned", "reopen")
 
 @pytest.fixture
 def leadership(pg_dsn: str) -> Iterator[Leadership]:
-    leads = Leadership(Database(dsn=SecretStr(pg_dsn)), LeadershipSettings(), Service.INTAKE)
+    leads = Leadership(
+        Database(dsn=SecretStr(pg_dsn)),
+        LeadershipSettings(),
+        Service.INTAKE,
+        environment="test",
+    )
     leads.hold()
     yield leads
     leads.lose()
@@ -170,7 +175,12 @@ def test_a_missing_or_wrong_token_is_denied(pg: Pg, intake: str, token: str) -> 
 @pytest.mark.covers("R14", "R55")
 def test_of_several_instances_the_leading_one_acts(pg: Pg, pg_dsn: str, intake: str) -> None:
     give_up(pg, range(1, 3))
-    second = Leadership(Database(dsn=SecretStr(pg_dsn)), LeadershipSettings(), Service.INTAKE)
+    second = Leadership(
+        Database(dsn=SecretStr(pg_dsn)),
+        LeadershipSettings(),
+        Service.INTAKE,
+        environment="test",
+    )
 
     with answering(pg_dsn, second) as port:
         standby = f"127.0.0.1:{port}"

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from msgx.domain.failure import Away
+from msgx.domain.failure import Away, Unfit
 from msgx.runtime.drive import Drive, Loop
 from msgx.runtime.halt import Halt
 from msgx.telemetry import metrics
@@ -38,3 +38,19 @@ def test_faults_in_a_row_rest_by_the_backoff_of_their_number(fault: Exception) -
     assert told == [1, 2, 1, 2, 3]
     cause = "away" if isinstance(fault, Away) else "defect"
     assert board.read(metrics.LOOP_FAULTS)["msg", cause] == 5
+
+
+@pytest.mark.covers("R13", "R50")
+def test_a_loop_that_must_not_run_here_ends_the_service_at_once() -> None:
+    halt = Halt()
+    halt.pauses = {}
+
+    def step() -> timedelta:
+        raise Unfit("the database is another installation's")
+
+    drive = Drive(Loop("msg", step), halt, Board("dispatcher"))
+    drive.wake()  # leaves out the rest
+    drive.run()
+
+    assert halt.refused
+    assert drive.report.reason == "the database is another installation's"
