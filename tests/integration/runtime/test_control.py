@@ -30,7 +30,9 @@ OFTEN = timedelta(milliseconds=5)
 def leading(dsn: str) -> Iterator[Leadership]:
     """Yield the production leadership, held."""
     given = settings(dsn, "127.0.0.1:0")
-    leadership = Leadership(given.database, LeadershipSettings(), Service.DISPATCHER)
+    leadership = Leadership(
+        given.database, LeadershipSettings(), Service.DISPATCHER, environment="test"
+    )
     with ExitStack() as stack:
         stack.callback(leadership.lose)
         leadership.hold()
@@ -101,7 +103,9 @@ def test_a_standby_answers_names_the_leader_and_changes_nothing(
 ) -> None:
     with leading(pg_dsn) as leader:
         given = settings(pg_dsn, "127.0.0.1:0")
-        other = Leadership(given.database, LeadershipSettings(), Service.DISPATCHER)
+        other = Leadership(
+            given.database, LeadershipSettings(), Service.DISPATCHER, environment="test"
+        )
         beat = Loop("leadership", other.beat, pausable=False)
         msg = Loop("msg", Steps())
         with serving(pg_dsn, tmp_path, beat, msg, leadership=other) as running:
