@@ -3,16 +3,21 @@ ones that the services write."""
 
 import ast
 import re
+import shlex
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 import pytest
+import typer
+from typer.exceptions import TyperException
 
+from msgxctl.__main__ import app
 from tests.architecture.sources import PRODUCT, ROOT, modules, tree
 
 PAGES: Final = sorted((ROOT / "docs" / "runbook").glob("*.md"))
 RUN: Final = [*PAGES, ROOT / "docs" / "running.md"]
+DOCUMENTS: Final = [*RUN, ROOT / "README.md", ROOT / "docs" / "msgxctl.md"]
 SECTIONS: Final = [
     "What you see",
     "What it means",
@@ -64,25 +69,41 @@ def test_its_statements_run(page: Path, pg: psycopg.Connection) -> None:
         pg.execute(statement.encode())
 
 
-@pytest.mark.pg
-@pytest.mark.covers("R44", "US-10")
-def test_reopening_owes_the_mark_again(pg: psycopg.Connection) -> None:
-    pg.execute(
-        "INSERT INTO proc_state (msg_id, state, enqueued_at, updated_at, finished_at,"
-        " backfill_attempts, backfill_abandoned_at, backfill_abandoned_reason)"
-        " VALUES (1, 'SKIPPED', now(), now(), now(), 9, now(), 'TRANSIENT_DEADLINE'),"
-        "        (2, 'SKIPPED', now(), now(), now(), 0, now(), 'MISSING_ROW')"
-    )
-    (reopen,) = [
-        statement
-        for statement in _statements(ROOT / "docs" / "runbook" / "marks-abandoned.md")
-        if statement.startswith("UPDATE")
-    ]
+@pytest.mark.parametrize("page", DOCUMENTS, ids=_ids)
+def test_its_commands_of_msgxctl_are_commands(page: Path) -> None:
+    for line in _commands(page):
+        _parse(line)
 
-    pg.execute(reopen.encode())
 
-    owed = pg.execute(
-        "SELECT msg_id, backfill_attempts, reopened_at IS NOT NULL FROM proc_state"
-        " WHERE backfill_next_at <= msgx_now() AND backfill_abandoned_at IS NULL"
-    ).fetchall()
-    assert owed == [(1, 0, True)]
+def test_the_runbook_gives_commands() -> None:
+    assert len([line for page in PAGES for line in _commands(page)]) > 10
+
+
+def _commands(page: Path) -> list[str]:
+    joined = page.read_text("utf-8").replace("\\\n", " ")
+    lines = re.findall(r"^\s*\$ (msgxctl .*)$", joined, re.MULTILINE)
+    return [line for line in lines if "-completion" not in line]  # parsed, they act at once
+
+
+def _parse(line: str) -> None:
+    """Parse a command line as msgxctl does, without running it.
+
+    Raises:
+        TyperException: there is no such command or option, or something is missing.
+    """
+    command: Any = typer.main.get_command(app)
+    context = command.make_context("msgxctl", shlex.split(line, comments=True)[1:])
+    while hasattr(command, "commands"):
+        words = [*context._protected_args, *context.args]
+        if not words and command.invoke_without_command:
+            return
+        name, command, words = command.resolve_command(context, words)
+        context = command.make_context(name, words, parent=context)
+
+
+@pytest.mark.parametrize(
+    "line", ["msgxctl heads", "msgxctl head skip 7", "msgxctl abandoned list --weight 3"]
+)
+def test_a_command_that_is_none_is_seen(line: str) -> None:
+    with pytest.raises(TyperException):
+        _parse(line)
