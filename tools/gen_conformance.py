@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,10 @@ def _case(entry: AnyEntry) -> Iterator[str]:
 def _reference(cell: RefCell) -> Iterator[str]:
     given = [f"{text.styp} {_code(str(text))}" for text in cell.given]
     wears = [f"*{_settings({'reference': cell.settings})}*"] if cell.settings else []
-    yield "<br>".join([*wears, *given, f"**{cell.when.styp}** {_code(str(cell.when))}"])
+    stands = [f"*a request stands: {_asked(cell.asked)}*"] if cell.asked is not None else []
+    yield "<br>".join(
+        [*wears, *given, *stands, f"**{cell.when.styp}** {_code(str(cell.when))}"]
+    )
     before, after = _records(cell.before), _records(cell.after)
     yield "unchanged: " + before if before == after else f"{before} → {after}"
     yield str(cell.end)
@@ -94,7 +98,18 @@ def _reference(cell: RefCell) -> Iterator[str]:
     counted = [f"counted as unmapped: {' '.join(cell.unmapped)}"] if cell.unmapped else []
     removes = [f"removes {' '.join(gone)}"] if gone else []
     writes = [" ".join(cell.wrote)] if cell.wrote else []
-    yield "<br>".join([*writes, *removes, *counted]) or "nothing"
+    asks = [f"request: {cell.request}"] if cell.request else []
+    yield "<br>".join([*writes, *removes, *counted, *asks]) or "nothing"
+
+
+def _asked(columns: Mapping[str, Any]) -> str:
+    told = {"state": "SENT"} | dict(columns)
+    return ", ".join(
+        f"{name} {value.total_seconds():.0f} s"
+        if isinstance(value, timedelta)
+        else f"{name} {value}"
+        for name, value in told.items()
+    )
 
 
 def _records(records: Records) -> str:

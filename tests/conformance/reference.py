@@ -25,7 +25,6 @@ SECTION: Final = "Reference data"
 COLUMNS: Final = (
     "value", "empty", "twice", "ignored field", "bad record", "wrong RECS", "key twice",
 )  # fmt: skip
-UNASKED: Final = skipped("no-open-request")
 _WHOLE: Final = ("DNLD", "RESP")
 
 
@@ -77,11 +76,10 @@ class Row:
         told, bare = record(category, "A", xml), record(category, "N")
         after, wrote = self._effect(stored(category, "A", **fields))
         counted = action != "DEL"
-        end = UNASKED if action == "RESP" else SUCCEEDED
         return self._cell(
             column,
             package(category, action, told, bare, recs=recs),
-            end=DUPLICATE if twice else end,
+            end=DUPLICATE if twice else SUCCEEDED,
             after=after,
             wrote=wrote,
             twice=twice,
@@ -92,11 +90,9 @@ class Row:
         a, b, n = (stored_key(self._category, key) for key in "ABN")
         fresh = {a: told, n: stored(self._category, "N")}
         match self._action:
-            case "RESP":
-                return self._before, ()
             case "DEL":
                 return {b: self._before[b]}, ()
-            case "DNLD" if self._category != "RSTA":
+            case "DNLD" | "RESP" if self._category != "RSTA":
                 return fresh, (a, n)
             case _:
                 return {**self._before, **fresh}, (a, n)
@@ -155,7 +151,7 @@ class Row:
         return self._cell(
             "key twice",
             package(category, self._action, *told),
-            end=UNASKED if self._action == "RESP" else SUCCEEDED,
+            end=SUCCEEDED,
             after=after,
             wrote=wrote,
             unmapped=("NEW",),
@@ -174,6 +170,8 @@ class Row:
     def _cell(
         self, column: str, when: Text, *, end: End, after: Records, **rest: Any
     ) -> RefCell:
+        asks = self._action == "RESP"
+        left = "SENT" if end.state == "DEAD" else "DONE"
         return RefCell(
             section=SECTION,
             row=f"{self._category}-{self._action}",
@@ -184,6 +182,8 @@ class Row:
             end=end,
             before=self._before,
             after=after,
+            asked={} if asks else None,
+            request=left if asks else None,
             **rest,
         )
 

@@ -28,6 +28,9 @@ class RefCell:
     wrote: tuple[str, ...] = ()  # keys whose record says that it comes from the message
     twice: bool = False  # the same text lands again, and is a duplicate
     unmapped: tuple[str, ...] = ()  # tags that are counted
+    # the request that stands: a sent one, but for these columns
+    asked: Mapping[str, Any] | None = None
+    request: str | None = None  # the state in which the message leaves it
     # parameters of `msgx.reference` that are not the default
     settings: Mapping[str, Any] = field(default_factory=dict)
 

@@ -7,13 +7,13 @@ from typing import Any, Final
 from tests.conformance.bench import Bench
 from tests.conformance.cell import Text
 from tests.conformance.reference_cell import RefCell
+from tests.support.asked import asked, request
 from tests.support.messages import message
 from tests.support.refdata import Desk
 
 _ELSEWHERE: Final = {"COUL": "ARPT"}
 """Where the record stands that no cell may touch: in COUL, or beside cells of COUL."""
 
-_EMPTY: Final = "DELETE FROM ref_master"
 _BYSTANDER: Final = """
     INSERT INTO ref_master VALUES (%s, 'A', '{"STANDS": "BY"}', 0, 'elsewhere', msgx_now())
 """
@@ -62,13 +62,16 @@ def check(office: Office, cell: RefCell) -> None:
     bench.wear({})
     office.wear(cell.settings)
     elsewhere = _ELSEWHERE.get(cell.category, "COUL")
-    bench.pg.execute(_EMPTY)
+    bench.pg.execute("DELETE FROM ref_master")
+    bench.pg.execute("DELETE FROM req_track")
     bench.pg.execute(_BYSTANDER, (elsewhere,))
     for given in cell.given:
         before = office.run(given)
         assert bench.end(before)[0] == "SUCCEEDED", bench.end(before)
     assert desk.records(cell.category) == cell.before
     stood = desk.sources(cell.category)
+
+    requests = [] if cell.asked is None else [asked(bench.pg, styp=cell.category, **cell.asked)]
 
     text = text_of(cell.when)
     (first,) = desk.run(text)
@@ -77,6 +80,7 @@ def check(office: Office, cell: RefCell) -> None:
         (checked,) = desk.run(text)
 
     _check_end(bench, cell, checked, first=first)
+    assert [request(bench.pg, one) for one in requests] == [cell.request] * len(requests)
     assert desk.records(cell.category) == cell.after
     sources = desk.sources(cell.category)
     assert {key for key, (source, _, _) in sources.items() if source == first} == set(

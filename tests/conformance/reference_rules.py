@@ -1,15 +1,18 @@
 """Reference data: single rules of the interface, one case each."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
-from tests.conformance.cell import SUCCEEDED, End, Text, refused
+from tests.conformance.cell import SUCCEEDED, End, Text, refused, skipped
 from tests.conformance.reference import package
 from tests.conformance.reference_cell import Records, RefCell
 from tests.conformance.reference_table import record, stored
+from tests.support.asked import JUST_BEFORE
 
 SECTION: Final = "Reference rules"
+LATER: Final = JUST_BEFORE + timedelta(hours=1)
 
 _NO_RECORD: Final = End(
     state="DEAD", error_class="MALFORMED", says=("TYPE is GLST, but MSG holds no GLST",)
@@ -30,6 +33,7 @@ def entries() -> Iterator[RefCell]:
     yield from _keys()
     yield from _states()
     yield from _windows()
+    yield from _answers()
 
 
 def _rule(
@@ -186,3 +190,31 @@ def _windows() -> Iterator[RefCell]:
             before=stood,
             end=refused(says),
         )
+
+
+def _answers() -> Iterator[RefCell]:
+    rule = partial(_rule, given=(package("GLST", "DNLD", record("GLST", "A")),), before=_A)
+    answer = package("GLST", "RESP", record("GLST", "N"))
+    over = {"left": -timedelta(minutes=1)}
+    for row, asked, left, reason in (
+        ("an answer that nobody asked for", None, None, "no-open-request"),
+        ("an answer to an expired request", {"state": "EXPIRED"}, "EXPIRED", "expired-request"),
+        ("an answer after the time", over, "SENT", "expired-request"),
+        ("an answer older than its request", {"at": LATER}, "SENT", "early-response"),
+    ):
+        yield rule(row, answer, _A, end=skipped(reason), asked=asked, request=left)
+    for state in ("UNKNOWN", "SENDING"):
+        yield rule(
+            f"an answer proves that a request in {state} was written", answer, _N, "N",
+            asked={"state": state}, request="DONE",
+        )  # fmt: skip
+    gate = _disabled("<STAT>E</STAT>")
+    told = Text(type="RSTA", styp="RESP", body=f"<RECS>1</RECS>{gate.body}")
+    yield _rule(
+        "an answer of RSTA about the resources that were asked for", told, _gate(), "GATE:A",
+        asked={"rtyp": "GATE"}, request="DONE",
+    )  # fmt: skip
+    yield _rule(
+        "an answer of RSTA about others", told, {}, end=skipped("no-open-request"),
+        asked={"rtyp": "BELT"}, request="SENT",
+    )  # fmt: skip

@@ -63,7 +63,10 @@ def test_the_oracle_agrees(number: int, cell: Cell) -> None:
     assert _states(oracle, place) == _wanted(cell.after, place)
 
 
-REFERENCE = [cell for cell in reference_cells().values() if not cell.settings]
+# Of requests the oracle knows no more than that one of the kind is open.
+REFERENCE = [
+    cell for cell in reference_cells().values() if not cell.settings and not cell.asked
+]
 
 
 @pytest.mark.covers("US-13")
@@ -74,6 +77,8 @@ def test_the_oracle_agrees_about_reference_data(cell: RefCell) -> None:
         oracle.judge(index, message_of(given))
     assert _records(oracle) == cell.before
 
+    if cell.asked is not None:
+        oracle.ask(cell.category)
     text = message_of(cell.when)
     verdict = oracle.judge(100, text)
     if cell.twice:

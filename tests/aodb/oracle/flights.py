@@ -51,6 +51,10 @@ class Oracle:
         """Returns every flight that ever was, mains with their MAFL."""
         return {flid: self._shown(flid) for flid in sorted(self._flights, key=int)}
 
+    def ask(self, category: str) -> None:
+        """Notes that the gateway has asked for a category of reference data."""
+        self._reference.ask(category)
+
     def reference(self) -> dict[Key, Payload]:
         """Returns the reference data."""
         return self._reference.rows()

@@ -24,6 +24,11 @@ class RefMaster:
 
     def __init__(self) -> None:
         self._rows: dict[Key, Payload] = {}
+        self._asked: set[str] = set()
+
+    def ask(self, category: str) -> None:
+        """Notes an open request; the next answer closes it."""
+        self._asked.add(category)
 
     def rows(self) -> dict[Key, Payload]:
         """Returns every record."""
@@ -38,8 +43,10 @@ class RefMaster:
         category, action = envelope.kind
         told = reference_records(envelope)
         if action == "RESP":
-            raise Verdict("SKIPPED", "no-open-request")
-        if action == "DNLD" and category != "RSTA":
+            if category not in self._asked:
+                raise Verdict("SKIPPED", "no-open-request")
+            self._asked.remove(category)
+        if action in ("DNLD", "RESP") and category != "RSTA":
             self._rows = {at: row for at, row in self._rows.items() if at[0] != category}
         for key, payload in told.items():
             self._rows.pop((category, key), None)
