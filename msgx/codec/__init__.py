@@ -1,1 +1,1 @@
-"""SIS text to the domain's vocabulary; the only user of lxml. Processor, refdata, api and msgxctl read it."""
+"""SIS text to the domain's vocabulary; the only user of lxml. The dispatcher needs none."""
