@@ -113,6 +113,12 @@ def order(conn: Connection, ids: Sequence[int], given: Order) -> None:
     )
 
 
+def order_of(conn: Connection, msg_id: int) -> Order | None:
+    """Return how a message was put back; None: it never was."""
+    row: Any = conn.execute(ORDER_OF, {"msg_id": msg_id}).fetchone()
+    return None if row is None else Order(**row[0])
+
+
 def correct(conn: Connection, msg_id: int, text: str, *, operator: str) -> None:
     """Store the operator's text beside the one that was sent."""
     conn.execute(_CORRECT, {"msg_id": msg_id, "text": text, "operator": operator})

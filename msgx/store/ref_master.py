@@ -5,7 +5,7 @@ said it last, and when that was applied: a record that a package only repeats is
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -26,6 +26,10 @@ _KEEP_ONLY: Final = """
     DELETE FROM ref_master
      WHERE rtype = %(rtype)s
        AND NOT EXISTS (SELECT FROM unnest(%(keys)s::text[]) AS kept WHERE kept = rkey)
+"""
+_NEWER: Final = """
+    SELECT rkey, source_msg_id FROM ref_master
+     WHERE rtype = %(rtype)s AND source_msg_id > %(msg_id)s
 """
 _REMOVE: Final = """
     DELETE FROM ref_master
@@ -56,13 +60,24 @@ def put(conn: Connection, rtype: str, records: Mapping[str, Payload], source: So
 
 
 def replace(
-    conn: Connection, rtype: str, records: Mapping[str, Payload], source: Source
+    conn: Connection,
+    rtype: str,
+    records: Mapping[str, Payload],
+    source: Source,
+    *,
+    spared: Collection[str] = (),
 ) -> None:
-    """Make `records` the whole category; the others go."""
-    conn.execute(_KEEP_ONLY, {"rtype": rtype, "keys": list(records)})
+    """Make `records` the whole category; the others go, but for the keys that are `spared`."""
+    conn.execute(_KEEP_ONLY, {"rtype": rtype, "keys": [*records, *spared]})
     put(conn, rtype, records, source)
 
 
 def remove(conn: Connection, rtype: str, keys: Sequence[str]) -> None:
     """Remove records by key; one that is not there is no fault (R23)."""
     conn.execute(_REMOVE, {"rtype": rtype, "keys": list(keys)})
+
+
+def newer(conn: Connection, rtype: str, msg_id: int) -> dict[str, int]:
+    """Return the records that messages after `msg_id` have said: key to message."""
+    rows: list[Any] = conn.execute(_NEWER, {"rtype": rtype, "msg_id": msg_id}).fetchall()
+    return dict(rows)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgx.domain.message import Reference
 from msgx.domain.refdata import WHOLE, Action, Category, Told
@@ -13,9 +13,10 @@ Records: TypeAlias = Mapping[str, Mapping[str, Told]]
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """The records are the whole category: what they lack goes."""
+    """The records are the whole category: what they lack goes, but for `spared`."""
 
     records: Records
+    spared: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,11 @@ class Remove:
 
 Change: TypeAlias = Replace | Put | Remove
 
+Newer: TypeAlias = Mapping[str, int]
+"""Key to the message that said its record, and that is newer than the one at work."""
+
+_NAMED: Final = 5
+
 
 def decide(reference: Reference) -> Change:
     """Return what `reference` does; of a RESP, once it was found to answer a request. A package
@@ -48,3 +54,36 @@ def decide(reference: Reference) -> Change:
     if reference.action in WHOLE and reference.category is not Category.RSTA:
         return Replace(records)
     return Put(records)
+
+
+def overwritten(change: Change, newer: Newer) -> Newer:
+    """Return the newer records that `change` would replace or remove (R35)."""
+    match change:
+        case Replace():
+            return newer
+        case Put(records=records):
+            return {key: by for key, by in newer.items() if key in records}
+        case Remove(keys=keys):
+            return {key: by for key, by in newer.items() if key in keys}
+
+
+def sparing(change: Change, newer: Newer) -> Change:
+    """Return what `change` does beside the newer records, which it leaves alone (R35)."""
+    match change:
+        case Replace(records=records):
+            return Replace(_without(records, newer), spared=frozenset(newer))
+        case Put(records=records):
+            return Put(_without(records, newer))
+        case Remove(keys=keys):
+            return Remove(tuple(key for key in keys if key not in newer))
+
+
+def told(newer: Newer) -> str:
+    """Return the newer records and their messages in a line."""
+    named = [f"{key} by {by}" for key, by in sorted(newer.items())]
+    more = f" and {len(named) - _NAMED} more records" if len(named) > _NAMED else ""
+    return "; ".join(named[:_NAMED]) + more
+
+
+def _without(records: Records, newer: Newer) -> Records:
+    return {key: payload for key, payload in records.items() if key not in newer}

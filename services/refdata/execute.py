@@ -15,6 +15,7 @@ from msgx.domain.failure import ErrorClass, Fault
 from msgx.domain.message import Message, Reference, Refused, Unsupported
 from msgx.domain.processing import Route, Trigger
 from msgx.domain.refdata import Action
+from msgx.domain.replay import Order
 from msgx.mailbox.texts import Fetched
 from msgx.runtime.failing import blame, verdict
 from msgx.settings import Pipeline
@@ -31,7 +32,16 @@ from msgx.store.proc_state import Head, Outcome
 from msgx.store.ref_master import Source
 from msgx.store.service_term import Deposed, Service
 from services.refdata.answer import answered
-from services.refdata.decide import Put, Remove, Replace, decide
+from services.refdata.decide import (
+    Change,
+    Put,
+    Remove,
+    Replace,
+    decide,
+    overwritten,
+    sparing,
+    told,
+)
 from services.refdata.fetch import Fetcher
 
 log = logging.getLogger(__name__)
@@ -87,17 +97,23 @@ class Executor:
     def _apply(self, conn: Connection, fetched: Fetched, message: Message, term: int) -> None:
         with pipelined(conn, then=service_term.UNLOCK_PIPELINE):
             now = service_term.share(conn, Service.REFDATA, term)
-            outcome = self._effect(conn, fetched.msg_id, message, now)
+            order = dead_letter.order_of(conn, fetched.msg_id)
+            outcome = self._effect(conn, fetched.msg_id, message, order, now)
             self._end(conn, fetched, outcome, term)
         log.info("finished", extra={"msg_id": fetched.msg_id, "by": outcome.trigger.value})
 
     def _effect(
-        self, conn: Connection, msg_id: int, message: Message, now: datetime
+        self,
+        conn: Connection,
+        msg_id: int,
+        message: Message,
+        order: Order | None,
+        now: datetime,
     ) -> Outcome:
         """Write what the message says, and return how it ends (R58)."""
         match message.payload:
             case Reference() as reference:
-                return self._reference(conn, msg_id, message, reference, now)
+                return self._reference(conn, msg_id, message, reference, order, now)
             case Refused(error_class=error_class, text=text):
                 return _ending(message, Trigger.REJECT, text, error_class)
             case Unsupported(reason=reason):
@@ -112,24 +128,25 @@ class Executor:
         msg_id: int,
         message: Message,
         reference: Reference,
+        order: Order | None,
         now: datetime,
     ) -> Outcome:
         if reference.warning is not None:
             log.warning("RECS is wrong", extra={"msg_id": msg_id, "error": reference.warning})
+        change = decide(reference)
+        if order is not None:  # a replay overwrites nothing newer (R35)
+            newer = ref_master.newer(conn, reference.category, msg_id)
+            if (stale := overwritten(change, newer)) and not order.allow_stale:
+                text = f"newer values stand: {told(stale)}"
+                return _ending(message, Trigger.REJECT, text, ErrorClass.PROCESSING)
+            change = sparing(change, newer)
         if reference.action is Action.RESP:
             unanswered = answered(
                 conn, msg_id, message.meta, reference, now=now, tolerance=self._tolerance
             )
             if unanswered is not None:
                 return _ending(message, Trigger.SKIP, unanswered)
-        source = Source(msg_id=msg_id, batch=message.meta.identity)
-        match decide(reference):
-            case Replace(records=records):
-                ref_master.replace(conn, reference.category, records, source)
-            case Put(records=records):
-                ref_master.put(conn, reference.category, records, source)
-            case Remove(keys=keys):
-                ref_master.remove(conn, reference.category, keys)
+        _write(conn, reference, change, Source(msg_id=msg_id, batch=message.meta.identity))
         return _ending(message, Trigger.SUCCEED)
 
     def _end(self, conn: Connection, fetched: Fetched, outcome: Outcome, term: int) -> None:
@@ -183,6 +200,16 @@ def _is_ours(head: Head | None, msg_id: int) -> bool:
         and head.route is Route.REFDATA
         and head.wait <= _AT_ONCE
     )
+
+
+def _write(conn: Connection, reference: Reference, change: Change, source: Source) -> None:
+    match change:
+        case Replace(records=records, spared=spared):
+            ref_master.replace(conn, reference.category, records, source, spared=spared)
+        case Put(records=records):
+            ref_master.put(conn, reference.category, records, source)
+        case Remove(keys=keys):
+            ref_master.remove(conn, reference.category, keys)
 
 
 def _ending(
