@@ -3,7 +3,9 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from copy import deepcopy
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -19,6 +21,9 @@ from tests.support.processor import Line, Places, lining
 
 DOCUMENT: Final[dict[str, Any]] = yaml.safe_load(
     (ROOT / "docs" / "asyncapi.yaml").read_text("utf-8")
+)
+OFFICIAL: Final[dict[str, Any]] = json.loads(
+    Path(__file__).with_name("asyncapi-3.0.0.json").read_text("utf-8")
 )
 FORMATS: Final = FormatChecker(formats=())
 
@@ -65,6 +70,34 @@ def closed(schema: Any) -> Any:
 def payload(message: Any) -> Any:
     schema = message["payload"]
     return looked_up(schema["$ref"]) if "$ref" in schema else schema
+
+
+@pytest.mark.covers("R28")
+def test_the_document_is_valid_by_the_schema_of_asyncapi() -> None:
+    assert faults(OFFICIAL, DOCUMENT) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("asyncapi", "2.6.0"),
+        ("info/titel", "msgexchange"),
+        ("channels/msg/adress", "msg"),
+        ("channels/msg/bindings/kafka/partitions", "six"),
+        ("operations/msg/action", "emit"),
+        ("components/messages/state/payload", 7),
+        ("components/messages/state/bindings/kafka/keys", {}),
+    ],
+)
+def test_the_schema_of_asyncapi_sees_what_is_wrong(place: str, value: Any) -> None:
+    wrong = deepcopy(DOCUMENT)
+    *path, last = place.split("/")
+    part = wrong
+    for name in path:
+        part = part[name]
+    part[last] = value
+
+    assert faults(OFFICIAL, wrong) != []
 
 
 @pytest.mark.covers("R28")
