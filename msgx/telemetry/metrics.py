@@ -15,9 +15,9 @@ from msgx.domain.processing import TERMINAL
 from msgx.telemetry.metric import Counter, Gauge, Metric
 
 _EVERY: Final = ("intake", "processor", "refdata", "dispatcher", "api")
-_OWNERS: Final = ("intake", "processor", "refdata", "dispatcher")  # of something in PostgreSQL
 _INTAKE: Final = ("intake",)
 _PROCESSOR: Final = ("processor",)
+_EXECUTORS: Final = ("processor", "refdata")  # of heads
 _DISPATCHER: Final = ("dispatcher",)
 
 _TOPIC: Final = {"topic": tuple(one.part for one in Target)}
@@ -34,6 +34,7 @@ _LOOPS: Final = (
     "retention",
     "replay",
     "gauges",
+    "control",
     "http",
 )
 
@@ -54,7 +55,7 @@ LOOP_FAULTS: Final = Counter(
 GAUGES_AGE: Final = Gauge(
     "msgx.service.gauges_age_seconds",
     "s",
-    services=_OWNERS,
+    services=("intake", "processor", "dispatcher"),
     meaning="how old the figures from the tables are; grows while PostgreSQL does not answer",
 )
 
@@ -251,22 +252,22 @@ UNMAPPED: Final = Gauge(
 FINISHED: Final = Counter(
     "msgx.pipeline.finished",
     "{message}",
-    services=_PROCESSOR,
+    services=_EXECUTORS,
     meaning="messages that came to a terminal state",
     labels=MappingProxyType({"state": tuple(sorted(one.value for one in TERMINAL))}),
 )
 FAILURES: Final = Counter(
     "msgx.pipeline.failures",
     "{try}",
-    services=_PROCESSOR,
+    services=_EXECUTORS,
     meaning="tries of a message that failed, the last one of a DEAD message included",
     labels=MappingProxyType(_CLASS),
 )
-REBUILDS: Final = Counter(
-    "msgx.projection.rebuilds",
-    "{rebuild}",
+LOST: Final = Counter(
+    "msgx.projection.lost",
+    "{loss}",
     services=_PROCESSOR,
-    meaning="times that the projection was written anew because Redis had lost it",
+    meaning="times that Redis was found without a complete projection, which is then rebuilt",
 )
 
 ALL: Final = tuple(one for one in tuple(globals().values()) if isinstance(one, Metric))

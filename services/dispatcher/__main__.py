@@ -89,7 +89,7 @@ def serve() -> int:
         Loop(Target.SCHD.part, schd.step, needed=True),
         Loop(PART, outgoing.step, backoff, while_paused=outgoing.tend),
         Loop("retention", retention.step),
-        Loop("gauges", gauges.step),
+        Loop("gauges", gauges.step, pausable=False),
     ]
     status = run(
         Service.DISPATCHER,

@@ -5,6 +5,7 @@ from functools import partial
 from msgx.domain.backoff import doubling
 from msgx.mailbox.inbox import Mailbox
 from msgx.runtime.desk import Desk
+from msgx.runtime.gauges import Gauges
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
@@ -12,8 +13,10 @@ from msgx.runtime.session import Session
 from msgx.settings import load
 from msgx.store import backlog
 from msgx.store.service_term import Service
+from msgx.telemetry.board import Board
 from services.intake.admin import Marks
 from services.intake.backfill import Backfiller
+from services.intake.figures import figures
 from services.intake.poller import Poller
 from services.intake.settings import IntakeSettings
 
@@ -32,6 +35,7 @@ def main() -> int:
         Service.INTAKE,
         environment=settings.environment,
     )
+    board = Board(Service.INTAKE)
     backoff = partial(
         doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
     )
@@ -43,10 +47,19 @@ def main() -> int:
         term=leadership.require,
         intake=settings.intake,
         batch=settings.pipeline.claim_batch,
+        board=board,
+    )
+    gauges = Gauges(
+        board,
+        leadership,
+        Session(settings.database, "intake-gauges", by_key=True),
+        partial(figures, stubborn=settings.pipeline.backfill_max_attempts),
+        settings.telemetry.period,
     )
     loops = [
         Loop("leadership", leadership.beat, backoff, pausable=False),
         Loop("poller", poller.step, backoff),
+        Loop("gauges", gauges.step, pausable=False),
     ]
     if not settings.mailbox.read_only:  # shadow mode writes nothing (R50)
         backfiller = Backfiller(
@@ -64,6 +77,7 @@ def main() -> int:
         leadership=leadership,
         backlog=backlog.of_intake,
         services=[marks.service()],
+        board=board,
     )
 
 

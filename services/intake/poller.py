@@ -13,9 +13,12 @@ from datetime import timedelta
 from typing import Final
 
 from msgx import clock
-from msgx.mailbox.inbox import Mailbox
+from msgx.mailbox.inbox import Mailbox, Row
+from msgx.runtime.leadership import Standby
 from msgx.runtime.session import Session
 from msgx.settings import Intake
+from msgx.telemetry import metrics
+from msgx.telemetry.board import Board
 from services.intake.register import Register
 
 _NO_REST: Final = timedelta()
@@ -58,9 +61,11 @@ class Poller:
         term: Callable[[], int],
         intake: Intake,
         batch: int,
+        board: Board,
     ) -> None:
+        self._board = board
         self._mailbox = mailbox
-        self._register = Register(session, mailbox)
+        self._register = Register(session, mailbox, board)
         self._require = term
         self._settings = intake
         self._batch = batch
@@ -75,6 +80,8 @@ class Poller:
         self._near: Round | None = None
         self._full: Round | None = None
         self._near_due = self._full_due = clock.ticks()
+        self._full_ended: float | None = None
+        self._board.withdraw(metrics.FULL_INTERVAL, metrics.RETURNED_MARKS, metrics.ZERO_MARKS)
 
     def step(self) -> timedelta:
         """Register what a page of each due round finds; a full page is followed at once.
@@ -83,7 +90,12 @@ class Poller:
             Away: PostgreSQL or the mailbox is away; the next step repeats the page.
             Standby: this instance does not lead.
         """
-        term = self._require()
+        try:
+            term = self._require()
+        except Standby:
+            self._term = None
+            self._begin_anew()
+            raise
         if term != self._term:
             self._begin_anew()
             self._term = term
@@ -100,7 +112,7 @@ class Poller:
         end = self._mailbox.reach(self._highest, self._settings.near_window)
         if end is None:
             return False
-        rows = self._mailbox.scan(self._highest, self._batch, until=end)
+        rows = self._scan("fast", self._highest, end)
         self._register.page(rows, term)
         full = len(rows) == self._batch
         self._highest = rows[-1].msg_id if full else end
@@ -113,12 +125,13 @@ class Poller:
                 return False
             window = self._settings.near_window
             self._near = Round(after=max(0, self._highest - window), until=self._highest)
-        rows = self._mailbox.scan(self._near.after, self._batch, until=self._near.until)
+        rows = self._scan("near", self._near.after, self._near.until)
         self._register.page(rows, term)
         if len(rows) == self._batch:
             self._near.after = rows[-1].msg_id
             return True
         self._near = None
+        self._board.add(metrics.ROUNDS, round="near")
         self._near_due = clock.ticks() + self._settings.near_interval.total_seconds()
         return False
 
@@ -144,7 +157,7 @@ class Poller:
         end = self._mailbox.reach(full.after, self._settings.near_window)
         if end is not None:
             end = min(end, full.until)
-            rows = self._mailbox.scan(full.after, self._batch, until=end)
+            rows = self._scan("full", full.after, end)
             full.returned.add(self._register.page(rows, term))
             full.zero_marks.add([row.msg_id for row in rows if row.zero_mark])
             full.after = rows[-1].msg_id if len(rows) == self._batch else end
@@ -155,8 +168,20 @@ class Poller:
         self._tell(full)
         return True
 
+    def _scan(self, kind: str, after: int, until: int) -> Sequence[Row]:
+        rows = self._mailbox.scan(after, self._batch, until=until)
+        self._board.add(metrics.SCANNED, len(rows), round=kind)
+        return rows
+
     def _tell(self, full: Round) -> None:
-        """Warn of what a full round found, once for each change."""
+        """Say what a full round found, and warn once for each change."""
+        now, before = clock.ticks(), self._full_ended
+        self._full_ended = now
+        if before is not None:
+            self._board.set(metrics.FULL_INTERVAL, now - before)
+        self._board.add(metrics.ROUNDS, round="full")
+        self._board.set(metrics.RETURNED_MARKS, full.returned.count)
+        self._board.set(metrics.ZERO_MARKS, full.zero_marks.count)
         was_zero, was_returned = self._told
         if full.zero_marks.count and full.zero_marks != was_zero:
             _warn("zero dates as marks, taken as not processed", full.zero_marks)

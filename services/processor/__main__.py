@@ -12,6 +12,7 @@ from msgx.mailbox.inbox import Mailbox
 from msgx.mailbox.texts import Texts
 from msgx.projection.read import Reader
 from msgx.projection.write import Projection
+from msgx.runtime.gauges import Gauges
 from msgx.runtime.halt import Halt
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
@@ -20,8 +21,10 @@ from msgx.runtime.session import Session
 from msgx.settings import load
 from msgx.store import backlog
 from msgx.store.service_term import Service
+from msgx.telemetry.board import Board
 from services.processor.effect import Airport, Effects
 from services.processor.fetch import Fetcher
+from services.processor.figures import figures
 from services.processor.office import replays
 from services.processor.process import Processor
 from services.processor.project import Projector
@@ -54,11 +57,12 @@ def serve() -> int:
         environment=settings.environment,
         by_key=True,
     )
+    board = Board(Service.PROCESSOR)
     with ExitStack() as stack:
         stack.callback(leadership.lose)
         projection = stack.enter_context(closing(Projection(settings.redis)))
         projector = Projector(
-            projection, airport.zone, settings.projection.epoch_check.total_seconds()
+            projection, airport.zone, settings.projection.epoch_check.total_seconds(), board
         )
         fetcher = stack.enter_context(
             closing(
@@ -79,6 +83,7 @@ def serve() -> int:
                 Snapshots(airport, settings.schd),
                 projector,
                 settings.pipeline,
+                board=board,
                 keep_raw=settings.dead.keep_raw,
             ),
             projector,
@@ -92,18 +97,27 @@ def serve() -> int:
             audit=settings.audit.retention,
         )
         stack.callback(retention.close)
+        gauges = Gauges(
+            board,
+            leadership,
+            stack.enter_context(closing(Session(settings.database, "processor-gauges"))),
+            figures,
+            settings.telemetry.period,
+        )
         return run(
             Service.PROCESSOR,
             # The pump's session is the leading one: a paused pump still beats it.
             [
                 Loop("pump", pump.step, backoff, while_paused=leadership.beat),
                 Loop("retention", retention.step),
+                Loop("gauges", gauges.step, pausable=False),
             ],
             settings,
             leadership=leadership,
             halt=halt,
             backlog=backlog.of_processor,
-            services=[replays(settings, leadership, decoder, stack).service()],
+            services=[replays(settings, leadership, decoder, board, stack).service()],
+            board=board,
         )
 
 

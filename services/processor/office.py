@@ -9,6 +9,7 @@ from msgx.projection.write import Projection
 from msgx.runtime.desk import Desk
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.session import Session
+from msgx.telemetry.board import Board
 from services.processor.acts import Acts
 from services.processor.admin import Replays
 from services.processor.assess import Assessor
@@ -19,13 +20,17 @@ from services.processor.snapshot import Snapshots
 
 
 def replays(
-    settings: ProcessorSettings, leadership: Leadership, decoder: Decoder, stack: ExitStack
+    settings: ProcessorSettings,
+    leadership: Leadership,
+    decoder: Decoder,
+    board: Board,
+    stack: ExitStack,
 ) -> Replays:
     """Return the service of operators; what it opens is closed with `stack`."""
     airport = Airport(zone=settings.airport.zone, day_cut=settings.airport.day_cut)
     projection = stack.enter_context(closing(Projection(settings.redis)))
     projector = Projector(
-        projection, airport.zone, settings.projection.epoch_check.total_seconds()
+        projection, airport.zone, settings.projection.epoch_check.total_seconds(), board
     )
     session = Session(settings.database, "processor-admin")
     desk = stack.enter_context(closing(Desk(leadership, session)))

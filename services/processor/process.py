@@ -13,7 +13,7 @@ import psycopg
 
 from msgx.domain.failure import Fault
 from msgx.domain.message import Message
-from msgx.domain.processing import Trigger
+from msgx.domain.processing import Trigger, target
 from msgx.domain.requests import Match
 from msgx.mailbox.texts import Fetched
 from msgx.runtime.failing import blame, verdict
@@ -30,6 +30,8 @@ from msgx.store import (
 from msgx.store.connect import Connection, pipelined
 from msgx.store.proc_state import Outcome
 from msgx.store.service_term import Deposed, Service
+from msgx.telemetry import metrics
+from msgx.telemetry.board import Board
 from services.processor.effect import NO_CHANGE, Effect, Effects, Package, Routed, ending
 from services.processor.examine import Moved, examine
 from services.processor.project import Projector
@@ -57,8 +59,10 @@ class Processor:
         projector: Projector,
         pipeline: Pipeline,
         *,
+        board: Board,
         keep_raw: bool = True,
     ) -> None:
+        self._board = board
         self._keep_raw = keep_raw
         self._effects = effects
         self._snapshots = snapshots
@@ -140,6 +144,9 @@ class Processor:
                 elif answers is not None and not req_track.close(conn, answers):
                     extra = {"msg_id": fetched.msg_id, "req_id": answers.request.req_id}
                     log.warning("answer to a closed request", extra=extra)
+        self._board.add(metrics.FINISHED, state=target(outcome.trigger))
+        if outcome.error_class is not None:
+            self._board.add(metrics.FAILURES, error_class=outcome.error_class)
         log.info("finished", extra={"msg_id": fetched.msg_id, "by": outcome.trigger.value})
 
     def _fail(self, conn: Connection, fetched: Fetched, failure: Fault, term: int) -> Progress:
@@ -179,3 +186,4 @@ class Processor:
         with pipelined(conn):
             service_term.share(conn, Service.PROCESSOR, term)
             proc_state.fail(conn, msg_id, failure.error_class, failure.text, wait=wait)
+        self._board.add(metrics.FAILURES, error_class=failure.error_class)

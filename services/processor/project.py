@@ -12,6 +12,8 @@ from msgx.domain.flight import Flight, Sharer, encode, render
 from msgx.projection.write import Field, Incomplete, Projection
 from msgx.store import flight
 from msgx.store.connect import Connection
+from msgx.telemetry import metrics
+from msgx.telemetry.board import Board
 from services.processor.decide.settle import mafl
 from services.processor.decide.world import World
 from services.processor.examine import read_world
@@ -25,7 +27,10 @@ class Projector:
     """Keeps Redis equal to PostgreSQL. Every call is made under PIPELINE_LOCK, but for
     `complete`."""
 
-    def __init__(self, projection: Projection, zone: tzinfo, check_seconds: float) -> None:
+    def __init__(
+        self, projection: Projection, zone: tzinfo, check_seconds: float, board: Board
+    ) -> None:
+        self._board = board
         self._projection = projection
         self._zone = zone
         self._check_seconds = check_seconds
@@ -43,6 +48,7 @@ class Projector:
         try:
             self._projection.put(fields, term=term)
         except Incomplete:
+            self._board.add(metrics.LOST)
             self.rebuild(conn, term=term)
 
     def put(self, fields: Sequence[Field], *, term: int) -> None:
@@ -75,6 +81,7 @@ class Projector:
         try:
             self._projection.check(term=term)
         except Incomplete:
+            self._board.add(metrics.LOST)
             self._checked = None
             return False
         self._checked = (term, clock.ticks())

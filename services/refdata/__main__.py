@@ -15,6 +15,7 @@ from msgx.runtime.session import Session
 from msgx.settings import load
 from msgx.store import backlog
 from msgx.store.service_term import Service
+from msgx.telemetry.board import Board
 from services.refdata.admin import Records
 from services.refdata.execute import Executor
 from services.refdata.fetch import Fetcher
@@ -45,6 +46,7 @@ def main() -> int:
         Service.REFDATA,
         environment=settings.environment,
     )
+    board = Board(Service.REFDATA)
     with ExitStack() as stack:
         stack.callback(leadership.lose)
         fetcher = stack.enter_context(closing(Fetcher(Texts(mailbox, decoder))))
@@ -55,6 +57,7 @@ def main() -> int:
                 fetcher,
                 settings.pipeline,
                 tolerance=settings.request.clock_tolerance,
+                board=board,
                 keep_raw=settings.dead.keep_raw,
             ),
             settings.pipeline,
@@ -70,6 +73,7 @@ def main() -> int:
             leadership=leadership,
             backlog=backlog.of_refdata,
             services=[Records(desk).service()],
+            board=board,
         )
 
 

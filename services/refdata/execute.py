@@ -13,7 +13,7 @@ import psycopg
 
 from msgx.domain.failure import ErrorClass, Fault
 from msgx.domain.message import Message, Reference, Refused, Unsupported
-from msgx.domain.processing import Route, Trigger
+from msgx.domain.processing import Route, Trigger, target
 from msgx.domain.refdata import Action
 from msgx.domain.replay import Order
 from msgx.mailbox.texts import Fetched
@@ -31,6 +31,8 @@ from msgx.store.connect import Connection, pipelined
 from msgx.store.proc_state import Head, Outcome
 from msgx.store.ref_master import Source
 from msgx.store.service_term import Deposed, Service
+from msgx.telemetry import metrics
+from msgx.telemetry.board import Board
 from services.refdata.answer import answered
 from services.refdata.decide import (
     Change,
@@ -58,9 +60,11 @@ class Executor:
         pipeline: Pipeline,
         *,
         tolerance: timedelta,
+        board: Board,
         keep_raw: bool = True,
     ) -> None:
         self._tolerance = tolerance  # of the AODB's clock, in answers
+        self._board = board
         self._fetcher = fetcher
         self._pipeline = pipeline
         self._keep_raw = keep_raw
@@ -100,6 +104,7 @@ class Executor:
             order = dead_letter.order_of(conn, fetched.msg_id)
             outcome = self._effect(conn, fetched.msg_id, message, order, now)
             self._end(conn, fetched, outcome, term)
+        self._count(outcome)
         log.info("finished", extra={"msg_id": fetched.msg_id, "by": outcome.trigger.value})
 
     def _effect(
@@ -158,6 +163,11 @@ class Executor:
         if outcome.error_class is not None:
             dead_letter.keep(conn, fetched.msg_id, fetched.raw if self._keep_raw else None)
 
+    def _count(self, outcome: Outcome) -> None:
+        self._board.add(metrics.FINISHED, state=target(outcome.trigger))
+        if outcome.error_class is not None:
+            self._board.add(metrics.FAILURES, error_class=outcome.error_class)
+
     def _failed(self, conn: Connection, fetched: Fetched, error: Exception, term: int) -> None:
         """Record the failure on its row and unlock.
 
@@ -181,6 +191,10 @@ class Executor:
                 )
         conn.execute(service_term.UNLOCK_PIPELINE)
         dead = isinstance(ends, Outcome)
+        if isinstance(ends, Outcome):
+            self._count(ends)
+        else:
+            self._board.add(metrics.FAILURES, error_class=failure.error_class)
         log.log(
             logging.ERROR if dead else logging.WARNING,
             "dead" if dead else "failed",

@@ -23,6 +23,7 @@ from msgx.settings import Control, Database, Intake, Pipeline
 from msgx.settings import Mailbox as MailboxSettings
 from msgx.store import service_term
 from msgx.store.service_term import Service
+from msgx.telemetry.board import Board
 from services.intake.admin import Marks
 from services.intake.backfill import Backfiller
 from services.intake.poller import Poller
@@ -51,13 +52,24 @@ def lead(pg: "psycopg.Connection[Any]") -> Callable[[], int]:
 
 @contextmanager
 def polling(
-    dsn: str, url: str, term: Callable[[], int], *, batch: int = 200, **intake: Any
+    dsn: str,
+    url: str,
+    term: Callable[[], int],
+    *,
+    batch: int = 200,
+    board: Board | None = None,
+    **intake: Any,
 ) -> Iterator[Poller]:
     """Yield a poller whose steps the test makes."""
     session = Session(Database(dsn=SecretStr(dsn)), "intake-test")
     with closing(session), closing(Mailbox(MailboxSettings(url=SecretStr(url)))) as mailbox:
         yield Poller(
-            session=session, mailbox=mailbox, term=term, intake=Intake(**intake), batch=batch
+            session=session,
+            mailbox=mailbox,
+            term=term,
+            intake=Intake(**intake),
+            batch=batch,
+            board=board or Board(Service.INTAKE),
         )
 
 

@@ -16,6 +16,7 @@ from msgx.runtime.session import Session
 from msgx.settings import Dead, Pipeline, Reference
 from msgx.settings import Mailbox as MailboxSettings
 from msgx.store.service_term import Service
+from msgx.telemetry.board import Board
 from services.refdata.execute import Executor
 from services.refdata.fetch import Fetcher
 from services.refdata.pump import Pump
@@ -61,6 +62,7 @@ class Keeper:
             given.database, given.leadership, Service.REFDATA, environment=given.environment
         )
         resources.callback(self.leadership.lose)
+        self.board = Board(Service.REFDATA)
         decoder = Decoder(
             zone=given.airport.zone,
             groups=frozenset(),
@@ -74,6 +76,7 @@ class Keeper:
             self.fetcher,
             given.pipeline,
             tolerance=given.request.clock_tolerance,
+            board=self.board,
             keep_raw=given.dead.keep_raw,
         )
         self.pump = Pump(

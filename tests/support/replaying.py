@@ -109,7 +109,8 @@ def operating(line: Line, **options: Any) -> Iterator[Operator]:
         zone=given.airport.zone, groups=given.flop.groups, max_bytes=given.max_message_bytes
     )
     with ExitStack() as stack:
-        service = replays(given, line.worker.leadership, decoder, stack).service()
+        board = line.worker.board
+        service = replays(given, line.worker.leadership, decoder, board, stack).service()
         admin = AdminSettings(token=SecretStr(TOKEN))
         server = Address(Control(), admin, [service])
         stack.callback(server.stop)

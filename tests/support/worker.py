@@ -22,6 +22,7 @@ from msgx.settings import Leadership as LeadershipSettings
 from msgx.settings import Mailbox as MailboxSettings
 from msgx.settings import Projection as ProjectionSettings
 from msgx.store.service_term import Service
+from msgx.telemetry.board import Board
 from services.processor.effect import Airport, Effects
 from services.processor.fetch import Fetcher
 from services.processor.process import Processor
@@ -110,6 +111,7 @@ class Worker:
         airport = Airport(zone=given.airport.zone, day_cut=given.airport.day_cut)
         self.airport = airport
         self.stopping = False
+        self.board = Board(Service.PROCESSOR)
         self.leadership = Leadership(
             given.database,
             given.leadership,
@@ -120,7 +122,10 @@ class Worker:
         resources.callback(self.leadership.lose)
         self.projection = resources.enter_context(closing(Projection(given.redis)))
         self.projector = Projector(
-            self.projection, airport.zone, given.projection.epoch_check.total_seconds()
+            self.projection,
+            airport.zone,
+            given.projection.epoch_check.total_seconds(),
+            self.board,
         )
         decoder = Decoder(
             zone=airport.zone, groups=given.flop.groups, max_bytes=given.max_message_bytes
@@ -139,6 +144,7 @@ class Worker:
             Snapshots(airport, given.schd),
             self.projector,
             given.pipeline,
+            board=self.board,
             keep_raw=given.dead.keep_raw,
         )
         self.pump = Pump(
