@@ -55,12 +55,13 @@ class Assessor:
         found = {one.msg_id: one for one in dead_message.some(conn, ids)}
         left = iter(ids)
         while part := list(islice(left, _TEXTS_AT_ONCE)):
-            early = {msg_id: _unfit(msg_id, found.get(msg_id), order) for msg_id in part}
+            early = {one: _unfit(one, found.get(one), order) for one in part}
             wanted = [msg_id for msg_id in part if early[msg_id] is None]
             read = self.texts(conn, wanted)
-            for msg_id in part:
-                forecast = early[msg_id]
-                yield forecast or self._forecast(conn, read[msg_id], order)
+            with conn.transaction():
+                conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                told = [early[one] or self._forecast(conn, read[one], order) for one in part]
+            yield from told
 
     def texts(self, conn: Connection, ids: Sequence[int]) -> dict[int, Fetched]:
         """Read messages as an attempt would read them.
@@ -87,9 +88,7 @@ class Assessor:
             if message.text == RAW_MISSING:
                 return _verdict(msg_id, Verdict.RAW_MISSING, RAW_MISSING)
             return _verdict(msg_id, Verdict.DIES, f"{message.error_class}: {message.text}")
-        with conn.transaction():
-            conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            return self._read(conn, msg_id, message, order)
+        return self._read(conn, msg_id, message, order)
 
     def _read(self, conn: Connection, msg_id: int, message: Message, order: Order) -> Forecast:
         holder, digest = identity_ledger.holder(conn, message.meta.identity) or (msg_id, b"")

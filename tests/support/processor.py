@@ -11,10 +11,12 @@ from psycopg.rows import dict_row
 
 from msgx.domain.flight import Flight, Sharer, from_journal, render
 from msgx.projection.keys import Keys, keys
+from msgx.runtime.session import Session
 from msgx.store import flight_journal, service_term
 from msgx.store.service_term import Service
 from services.processor.decide.settle import mafl
 from services.processor.examine import read_world
+from services.processor.retention import Retention
 from tests.support.servers import mysql
 from tests.support.waiting import until
 from tests.support.worker import Places, Worker, clear, ours, settings
@@ -69,6 +71,20 @@ class Line:
         clear(self.places)
         self._next = 1
         self.start()
+
+    @property
+    def keeper(self) -> Retention:
+        """The loop that deletes what is kept for operators, on the newest instance's term."""
+        given = settings(self.places)
+        session = Session(given.database, "processor-retention")
+        self._resources.callback(session.close)
+        self.worker.leadership.hold()
+        return Retention(
+            self.worker.leadership,
+            session,
+            dead=given.dead.retention,
+            audit=given.audit.retention,
+        )
 
     def release_head(self) -> None:
         """Make the head due now."""

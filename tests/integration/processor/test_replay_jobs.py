@@ -1,0 +1,276 @@
+"""Replay by filter: the range as the preview froze it, rows that are locked, and jobs that end
+in the middle (R35, R43, R44)."""
+
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import grpc
+import psycopg
+import pytest
+
+from msgx.rpc.v1 import replay_pb2 as pb
+from tests.support.intake import backfilling, debt, lead, mark_of, move_time, run
+from tests.support.intake import upstream as mailbox_session
+from tests.support.messages import adft, fltr, stand
+from tests.support.processor import Line
+from tests.support.replaying import WHO, Operator, operating, verdict_of
+from tests.support.waiting import until
+
+pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
+
+MANY = 3000
+
+_DIE: str = """
+    INSERT INTO proc_state (msg_id, state, enqueued_at, updated_at, finished_at, error_class,
+                            first_error_class, error_fingerprint, last_error, attempts,
+                            backfill_at)
+    SELECT id, 'DEAD', msgx_now(), msgx_now(), msgx_now(), %(error_class)s, %(error_class)s,
+           'abc', 'a defect', 5, msgx_now()
+      FROM unnest(%(ids)s::bigint[]) AS id
+"""
+
+
+@pytest.fixture
+def operator(line: Line) -> Iterator[Operator]:
+    """An operator of the line's processor."""
+    with operating(line) as one:
+        yield one
+
+
+def die(line: Line, ids: range, error_class: str = "PROCESSING") -> None:
+    """Let messages be dead, with their texts in the mailbox."""
+    with line.upstream.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO CMINMSGS (CMINMSGS_ID, CMINMSGS_CLOB_MSG) VALUES (%s, %s)",
+            [(msg_id, stand("7")) for msg_id in ids],
+        )
+    line.pg.execute(_DIE, {"ids": list(ids), "error_class": error_class})
+
+
+def states(line: Line) -> dict[str, int]:
+    rows = line.rows("SELECT state, count(*) AS n FROM proc_state GROUP BY state")
+    return {row["state"]: row["n"] for row in rows}
+
+
+def by_range(preview: Any, **options: Any) -> pb.ReplayRequest:
+    return pb.ReplayRequest(admin=WHO, range=preview.range, **options)
+
+
+@pytest.mark.covers("R35", "R44", "INV-3")
+def test_as_many_are_replayed_as_the_preview_counted_while_the_processor_works(
+    line: Line, operator: Operator
+) -> None:
+    line.run(adft(fltr("1")))
+    die(line, range(10, 10 + MANY))
+    stop = threading.Event()
+    died = "not XML"
+
+    def work() -> None:
+        line.land(died, msg_id=2)
+        while not stop.is_set():
+            line.worker.step()
+
+    working = threading.Thread(target=work)
+    working.start()
+    try:
+        preview = operator.preview()
+        told = list(operator.call("Replay", by_range(preview)))
+        until(
+            lambda: line.one("SELECT count(*) = 0 FROM proc_state WHERE state = 'PENDING'"),
+            "everything is finished",
+            seconds=60,
+        )
+    finally:
+        stop.set()
+        working.join()
+
+    last = told[-1]
+    assert preview.range.count == last.total == last.replayed == MANY
+    assert (last.refused, last.changed, last.done) == (0, 0, True)
+    assert [one.replayed for one in told[:2]] == [100, 200]
+    assert states(line) == {"SUCCEEDED": MANY + 1, "DEAD": 1}
+    assert line.one("SELECT sum(affected) FROM admin_audit") == MANY
+    line.agree()
+
+
+@pytest.mark.covers("R35")
+def test_what_dies_after_the_preview_or_again_is_not_in_its_range(
+    line: Line, operator: Operator
+) -> None:
+    die(line, range(10, 15))
+    preview = operator.preview(error_class="PROCESSING")
+    die(line, range(5, 8))
+    line.pg.execute("UPDATE proc_state SET finished_at = msgx_now() WHERE msg_id = 12")
+    line.pg.execute(
+        "UPDATE proc_state SET state = 'PENDING', finished_at = NULL WHERE msg_id = 13"
+    )
+
+    *_, last = operator.call("Replay", by_range(preview))
+
+    assert (last.total, last.replayed, last.refused, last.changed) == (5, 3, 0, 2)
+    rows = line.rows("SELECT msg_id FROM proc_state WHERE state = 'DEAD' ORDER BY msg_id")
+    assert [row["msg_id"] for row in rows] == [5, 6, 7, 12]
+
+
+@pytest.mark.covers("R35")
+def test_classes_that_need_force_are_counted_and_left(line: Line, operator: Operator) -> None:
+    die(line, range(10, 13))
+    die(line, range(20, 24), "PROTOCOL")
+
+    without, forced = operator.preview(), operator.preview(force=True)
+    code, words = operator.refusal(
+        "Replay", by_range(without, options=pb.ReplayOptions(force=True))
+    )
+
+    assert (without.range.count, without.needs_force) == (3, 4)
+    assert (forced.range.count, forced.needs_force) == (7, 0)
+    assert code == "INVALID_ARGUMENT"
+    assert "force" in words
+
+
+@pytest.mark.covers("R43", "R44", "INV-7", "INV-8")
+def test_a_replay_leaves_a_row_whose_mark_is_being_written_and_loses_no_mark(
+    line: Line, operator: Operator, pg: "psycopg.Connection[Any]"
+) -> None:
+    die(line, range(10, 12))
+    pg.execute("UPDATE proc_state SET backfill_at = NULL, backfill_next_at = msgx_now()")
+    term = lead(pg)
+    with (
+        mailbox_session(line.places.mailbox) as other,
+        backfilling(line.places.dsn, line.places.mailbox, term) as intake,
+    ):
+        run(other, "LOCK TABLES CMINMSGS READ")  # texts can be read, marks cannot be written
+        marking = threading.Thread(target=intake.step)
+        marking.start()
+        until(lambda: _is_locked(line, 10), "the mark is on its way")
+
+        told = operator.replay(10, 11)
+        run(other, "UNLOCK TABLES")
+        marking.join()
+        after = operator.replay(10, 11)
+
+    assert (told.replayed, told.refused) == (0, 2)
+    assert [verdict_of(one) for one in told.left] == ["BUSY", "BUSY"]
+    assert mark_of(line.upstream, 10) is not None
+    assert after.replayed == 2
+    for msg_id in (10, 11):
+        row = line.row(msg_id)
+        assert row["state"] == "PENDING"
+        assert row["backfill_at"] is not None
+        assert row["backfill_next_at"] is None
+
+
+@pytest.mark.covers("R44", "INV-7")
+def test_a_message_that_is_put_back_before_its_mark_is_not_marked_while_it_is_open(
+    line: Line, operator: Operator, pg: "psycopg.Connection[Any]"
+) -> None:
+    line.run(adft(fltr("1")))
+    die(line, range(10, 11))
+    pg.execute(
+        "UPDATE proc_state SET backfill_at = NULL, backfill_abandoned_at = msgx_now(),"
+        " backfill_abandoned_reason = 'TRANSIENT_DEADLINE' WHERE msg_id = 10"
+    )
+    operator.replay(10)
+    with backfilling(line.places.dsn, line.places.mailbox, lead(pg)) as intake:
+        intake.step()
+        while_open = mark_of(line.upstream, 10)
+        line.run()
+        intake.step()
+
+    assert while_open is None
+    assert mark_of(line.upstream, 10) is not None
+    assert debt(pg, 10).abandoned is None
+    assert line.end(10)[0] == "SUCCEEDED"
+
+
+@pytest.mark.covers("R35")
+def test_a_job_whose_session_is_killed_leaves_nothing_between_and_is_given_again(
+    line: Line, operator: Operator
+) -> None:
+    line.run(adft(fltr("1")))
+    die(line, range(10, 510))
+    preview = operator.preview()
+
+    stream = operator.call("Replay", by_range(preview))
+    first = next(stream)
+    line.pg.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE application_name = 'msgx-processor-admin' AND datname = current_database()"
+    )
+    with pytest.raises(grpc.RpcError):
+        list(stream)
+    between = states(line)
+    *_, last = operator.call("Replay", by_range(preview))
+
+    assert first.replayed == 100
+    assert between["PENDING"] % 100 == 0
+    assert between["PENDING"] + between["DEAD"] == 500
+    assert last.replayed == between["DEAD"]
+    assert last.changed == between["PENDING"]
+    line.run()
+    assert states(line) == {"SUCCEEDED": 501}
+
+
+@pytest.mark.covers("R35")
+def test_a_job_that_is_cancelled_ends_and_what_was_put_back_stays(
+    line: Line, operator: Operator
+) -> None:
+    die(line, range(10, 60))
+    preview = operator.preview()
+
+    stream = operator.call("Replay", by_range(preview, per_second=10))
+    first = next(stream)
+    stream.cancel()
+    until(lambda: _is_free(operator), "the job has ended")
+
+    assert first.replayed == 10
+    assert states(line)["PENDING"] <= 20
+
+
+@pytest.mark.covers("R38", "R37")
+def test_texts_and_acts_leave_after_their_time_but_not_of_what_is_open(
+    line: Line, pg: "psycopg.Connection[Any]"
+) -> None:
+    die(line, range(10, 13))
+    pg.execute(
+        "INSERT INTO dead_letter (msg_id, raw, dead_at) SELECT id, 'x', msgx_now()"
+        " FROM generate_series(10, 12) AS id"
+    )
+    pg.execute("UPDATE proc_state SET state = 'PENDING', finished_at = NULL WHERE msg_id = 11")
+    with operating(line) as operator:
+        operator.replay(999)
+    before = _kept(line)
+    move_time(pg, timedelta(days=181))
+    line.keeper.step()
+    after_half_a_year = _kept(line)
+    move_time(pg, timedelta(days=401))
+    line.keeper.step()
+
+    assert before == ([10, 11, 12], 1)
+    assert after_half_a_year == ([11], 1)
+    assert _kept(line) == ([11], 0)
+
+
+def _kept(line: Line) -> tuple[list[int], int]:
+    rows = line.rows("SELECT msg_id FROM dead_letter ORDER BY msg_id")
+    return [row["msg_id"] for row in rows], line.one("SELECT count(*) FROM admin_audit")
+
+
+def _is_free(operator: Operator) -> bool:
+    """Tell whether no job is at work: an empty one finds a place twice."""
+    empty = pb.ReplayRequest(admin=WHO, messages=pb.MessageIds(ids=[999]))
+    one, other = operator.call("Replay", empty), operator.call("Replay", empty)
+    try:
+        return bool(list(one)) and bool(list(other))
+    except grpc.RpcError:
+        return False
+
+
+def _is_locked(line: Line, msg_id: int) -> bool:
+    with psycopg.connect(line.places.dsn) as conn:
+        row = conn.execute(
+            "SELECT msg_id FROM proc_state WHERE msg_id = %s FOR UPDATE SKIP LOCKED", (msg_id,)
+        ).fetchone()
+    return row is None
