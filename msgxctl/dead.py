@@ -266,9 +266,7 @@ def _meant(
     request = pb.PreviewRequest(filter=chosen, force=force)
     preview = remote.ask(Peer.PROCESSOR, SERVICE, "Preview", request)
     if preview.needs_force:
-        show.note(
-            f"{preview.needs_force} more need --force: their class says that they die again"
-        )
+        show.note(f"{preview.needs_force} more are of a class that needs --force")
     frozen: pb.ReplayRange = preview.range
     return frozen
 

@@ -27,7 +27,8 @@ class Operator:
     """Calls by name; what a stream tells is listed."""
 
     def __init__(self, port: int) -> None:
-        self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        self.address = f"127.0.0.1:{port}"
+        self._channel = grpc.insecure_channel(self.address)
         self._stub: Any = replay_pb2_grpc.ReplayServiceStub(self._channel)  # type: ignore[no-untyped-call]
 
     def call(self, name: str, request: Any) -> Any:

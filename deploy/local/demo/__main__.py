@@ -10,6 +10,7 @@ from deploy.local.children import failed
 from deploy.local.demo import options as choices
 from deploy.local.demo.options import Options
 from deploy.local.demo.prepare import Installation, install
+from deploy.local.demo.repair import repair
 from deploy.local.demo.report import report
 from deploy.local.demo.services import Services, start
 from deploy.local.demo.watch import play_through
@@ -57,6 +58,7 @@ def _run(stack: Stack, day: aodb.Day, options: Options, out: Console) -> bool:
     out.print(f"Database, mailbox, topics and {len(services.children)} services are ready.")
     play = play_through(day, installation, stack.family, options, out)
     agreed = report(play, installation, services, out)
+    agreed = repair(play, installation, services, stack.folder, out) and agreed
     out.print(f"Done {clock.ticks() - begun:.1f} s after the servers were up.")
     _say_where(stack, installation, services, out)
     if not options.once:
