@@ -52,6 +52,28 @@ class GrpcService:
         }
 
 
+class Health(health.HealthServicer):
+    """The standard servicer, which can also complete its open watches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._open: set[Callable[[Any], None]] = set()
+
+    def Watch(
+        self, request: Any, context: grpc.ServicerContext, send_response_callback: Any = None
+    ) -> Any:
+        """Tell what is, and what changes."""
+        if send_response_callback is not None:
+            self._open.add(send_response_callback)
+            context.add_callback(lambda: self._open.discard(send_response_callback))
+        return super().Watch(request, context, send_response_callback)
+
+    def complete(self) -> None:
+        """End every watch."""
+        for send in tuple(self._open):
+            send(None)
+
+
 class Address:
     """The standard gRPC health service, reflection, and `services` for whom `admin` or a
     client's certificate admits: where nothing admits anybody, there are none."""
@@ -75,7 +97,7 @@ class Address:
         offered = () if closed else tuple(services)
         methods = {path: reads for one in offered for path, reads in one.methods.items()}
         self._told: dict[str, bool] = {}
-        self._health = health.HealthServicer()
+        self._health = Health()
         self._server = grpc.server(
             ThreadPoolExecutor(max_workers=_WORKERS, thread_name_prefix="grpc"),
             interceptors=[Admission(admin, methods, denied, certificate=certificate)],
@@ -111,9 +133,12 @@ class Address:
             self._health.set(name, SERVING if serving else NOT_SERVING)
 
     def retire(self) -> None:
-        """Say NOT_SERVING for everything, for good (B104)."""
+        """Say NOT_SERVING for everything, for good (B104), and complete watches (B105)."""
         self._health.enter_graceful_shutdown()
+        self._health.complete()
 
-    def stop(self) -> None:
-        """End the server; an open Watch does not delay it (B105)."""
-        self._server.stop(grace=0.5).wait(timeout=2)
+    def stop(self, grace: float = 0.0) -> None:
+        """Take no more calls, and give those in work so many seconds to end."""
+        ended = self._server.stop(grace)
+        self._health.complete()  # one may have come since
+        ended.wait(grace + 1)

@@ -5,7 +5,6 @@ import logging
 import signal
 import threading
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from typing import Any, Final
 
 from msgx import clock
@@ -30,6 +29,7 @@ __all__ = ("Loop", "run")
 log = logging.getLogger(__name__)
 
 _LOOK_SECONDS: Final = 0.1
+_LEAST_GRACE_SECONDS: Final = 0.5  # for the calls in work
 
 
 def run(
@@ -80,8 +80,9 @@ def run(
             address.tell(drive.loop.name, serving=drive.report.well)
     board.set(metrics.READY, False)
     address.retire()
-    overran = _end(drives, on_stop, settings.control.grace)
-    address.stop()
+    deadline = clock.ticks() + settings.control.grace.total_seconds()
+    overran = _end(drives, on_stop, deadline)
+    address.stop(max(_LEAST_GRACE_SECONDS, deadline - clock.ticks()))
     measures.close()
     if not overran:  # else a loop still uses them
         keeper.close()
@@ -99,12 +100,11 @@ def _address(
         raise SystemExit(f"the configuration is not usable:\n{error}") from None
 
 
-def _end(drives: Sequence[Drive], on_stop: Callable[[], None], grace: timedelta) -> bool:
-    """Wait for the loops, all together at most `grace`; tell whether one is still at work."""
+def _end(drives: Sequence[Drive], on_stop: Callable[[], None], deadline: float) -> bool:
+    """Wait for the loops until `deadline`, and tell whether one is still at work."""
     for drive in drives:
         drive.wake()
     on_stop()
-    deadline = clock.ticks() + grace.total_seconds()
     for drive in drives:
         drive.thread.join(max(0.0, deadline - clock.ticks()))
     overran = [drive.loop.name for drive in drives if drive.thread.is_alive()]

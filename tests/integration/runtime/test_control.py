@@ -1,5 +1,6 @@
 """ControlService: what every service says of itself, and how operators let its loops rest."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
@@ -314,6 +315,47 @@ def test_a_stop_is_told_first_and_no_watch_delays_it(pg_dsn: str, tmp_path: Path
             whole.wait_for(None)
             part.wait_for(None)
     assert status == 0
+
+
+@pytest.mark.covers("B104")
+def test_a_call_in_work_ends_after_health_said_not_serving(
+    pg: "psycopg.Connection[Any]", pg_dsn: str, tmp_path: Path
+) -> None:
+    answers: list[bool] = []
+    with (
+        leading(pg_dsn) as leadership,
+        serving(pg_dsn, tmp_path, Loop("msg", Steps()), leadership=leadership) as running,
+        closing(Watch(running.caller.channel)) as watch,
+        psycopg.connect(pg_dsn) as holder,
+    ):
+        caller = running.caller
+        watch.wait_for("SERVING")
+        holder.execute("SELECT FROM service_term WHERE service = 'dispatcher' FOR UPDATE")
+        call = threading.Thread(target=lambda: answers.append(caller.pause("msg")))
+        call.start()
+        until(lambda: waiting(pg, 0), "the call waits for the term row")
+        stop = threading.Thread(target=running.stop)
+        stop.start()
+        watch.wait_for("NOT_SERVING")
+        watch.wait_for(None)
+        until(lambda: waiting(pg, 1), "it still waits, longer than an idle stop takes")
+        holder.rollback()
+        call.join(30)
+        stop.join(30)
+
+    assert (answers, running.status) == ([True], 0)
+
+
+def waiting(pg: "psycopg.Connection[Any]", seconds: int) -> bool:
+    """Tell whether a call has waited for a lock so long."""
+    return bool(
+        pg.execute(
+            "SELECT FROM pg_stat_activity WHERE datname = current_database()"
+            " AND application_name = 'msgx-dispatcher-status' AND wait_event_type = 'Lock'"
+            " AND query_start <= clock_timestamp() - make_interval(secs => %s)",
+            (seconds,),
+        ).fetchall()
+    )
 
 
 @pytest.mark.covers("B104")
