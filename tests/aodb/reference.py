@@ -15,7 +15,22 @@ from tests.aodb.sis import Node, el, sis_time
 SENDER = "AODBREF"
 _MIN = timedelta(minutes=1)
 _FIRST_AT = 5 * _MIN
-_RESOURCES = (("GATE", "01"), ("STND", "011"), ("BELT", "03"), ("CNTR", "A01"), ("GATE", "02"))
+RESOURCES = (("GATE", "01"), ("STND", "011"), ("BELT", "03"), ("CNTR", "A01"), ("GATE", "02"))
+SOME_KEYS: dict[str, list[str]] = {
+    "COUL": ["CN", "KR", "SG", "AE", "FR", "JP", "TH"],
+    "ARPT": [HOME, *DOMESTIC, *ABROAD],
+    "AIRL": [two for two, _ in AIRLINES],
+    "AIRC": list(TYPES),
+    "REGN": ["B1001", "B1002"],
+    "ORGN": [*AGENTS, "SHOP1"],
+    "FLTL": list(FLIGHT_TYPES),
+    "TLST": ["T2", "T3", "T5"],
+    "GLST": [f"{n:02d}" for n in range(1, 60)],
+    "SLST": [f"{n:03d}" for n in range(1, 90)],
+    "CLST": [f"A{n:02d}" for n in range(1, 21)],
+    "BLST": [f"{n:02d}" for n in range(1, 16)],
+    "CHLT": [f"A{n:02d}" for n in range(1, 6)],
+}
 
 
 def reference_drafts(rng: random.Random, made: Cast) -> list[Draft]:
@@ -52,23 +67,8 @@ def draft(
 
 
 def _keys(made: Cast) -> dict[str, list[str]]:
-    """Lists the keys of each category, taken from the day's flights where they name them."""
-    legs = [life.leg for life in made.lives]
-    return {
-        "COUL": ["CN", "KR", "SG", "AE", "FR", "JP", "TH"],
-        "ARPT": [HOME, *DOMESTIC, *ABROAD],
-        "AIRL": [two for two, _ in AIRLINES],
-        "AIRC": list(TYPES),
-        "REGN": sorted({leg.reno for leg in legs}),
-        "ORGN": [*AGENTS, "SHOP1"],
-        "FLTL": list(FLIGHT_TYPES),
-        "TLST": ["T2", "T3", "T5"],
-        "GLST": [f"{n:02d}" for n in range(1, 60)],
-        "SLST": [f"{n:03d}" for n in range(1, 90)],
-        "CLST": [f"A{n:02d}" for n in range(1, 21)],
-        "BLST": [f"{n:02d}" for n in range(1, 16)],
-        "CHLT": [f"A{n:02d}" for n in range(1, 6)],
-    }
+    """Lists the keys of each category; of registrations those of the day's flights."""
+    return SOME_KEYS | {"REGN": sorted({life.leg.reno for life in made.lives})}
 
 
 def _increments(rng: random.Random, keys: dict[str, list[str]]) -> Iterator[Draft]:
@@ -103,7 +103,7 @@ def _states(rng: random.Random, made: Cast) -> Iterator[Draft]:
             {"stat": "D"},
             {"stat": "E", "begin": begin, "end": rng.choice(("", None))},
         )
-        for place, at in enumerate(rng.sample(_RESOURCES, 3)):
+        for place, at in enumerate(rng.sample(RESOURCES, 3)):
             one = draft(
                 "RSTA", "DNLD", [state(*at, **rng.choice(windows))], recs=("", "1")[hours % 2]
             )

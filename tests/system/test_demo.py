@@ -51,6 +51,7 @@ def test_a_small_day_agrees_with_the_oracle_and_leaves_nothing(root: Path) -> No
 
     assert done.returncode == 0, done.stdout[-4000:]
     assert "The oracle and the gateway agree" in done.stdout
+    assert "request 1 is DONE, request 2 is DONE, 2 answers" in done.stdout
     assert "ended as SUCCEEDED, and flight" in done.stdout  # the message that was corrected
     assert processes_in(root) == []
     assert list(root.iterdir()) == []

@@ -8,6 +8,7 @@ from deploy.local import folder as folders
 from deploy.local.__main__ import Stop, stopped_by_signals
 from deploy.local.children import failed
 from deploy.local.demo import options as choices
+from deploy.local.demo.asking import Asking
 from deploy.local.demo.options import Options
 from deploy.local.demo.prepare import Installation, install
 from deploy.local.demo.repair import repair
@@ -56,8 +57,9 @@ def _run(stack: Stack, day: aodb.Day, options: Options, out: Console) -> bool:
     installation = install(stack.endpoints)
     services = start(stack, installation)
     out.print(f"Database, mailbox, topics and {len(services.children)} services are ready.")
-    play = play_through(day, installation, stack.family, options, out)
-    agreed = report(play, installation, services, out)
+    with Asking(day, installation.mailbox_url, services.http) as asking:
+        play = play_through(day, installation, stack.family, options, out, asking)
+    agreed = report(play, asking, installation, services, out)
     agreed = repair(play, installation, services, stack.folder, out) and agreed
     out.print(f"Done {clock.ticks() - begun:.1f} s after the servers were up.")
     _say_where(stack, installation, services, out)

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from deploy.local.demo import views
+from deploy.local.demo.asking import CATEGORY, Asking
 from deploy.local.demo.prepare import Installation
 from deploy.local.demo.services import Services
 from deploy.local.demo.watch import Play
@@ -34,17 +35,22 @@ class Latency:
     last_finished: float
 
 
-def report(play: Play, installation: Installation, services: Services, out: Console) -> bool:
+def report(
+    play: Play, asking: Asking, installation: Installation, services: Services, out: Console
+) -> bool:
     """Print the summary; return whether everything agrees."""
     if play.played is None:
         return False
-    rows = verify.read_messages(installation.owner_dsn)
+    rows, faults = asking.compared(verify.read_messages(installation.owner_dsn))
     out.print(_messages(play, rows))
-    faults = verify.compare_messages(play.day, play.played, rows)
+    faults += verify.compare_messages(play.day, play.played, rows)
+    day = asking.extended(play.day)
     everything = views.postgres(installation.owner_dsn)
-    faults += verify.compare_flights(play.day, everything)
+    faults += verify.compare_flights(day, everything)
     reference = verify.read_reference(installation.owner_dsn)
-    faults += verify.compare_reference(play.day, reference)
+    faults += verify.compare_reference(day, reference)
+    ends = ", ".join(f"request {one} is {state}" for one, state in asking.states().items())
+    out.print(f"Asked for another day and for {CATEGORY}: {ends}, {asking.answers} answers.")
     shown = views.shown(everything)
     seen = {
         "PostgreSQL": shown,
@@ -62,8 +68,8 @@ def report(play: Play, installation: Installation, services: Services, out: Cons
         out.print(f"  {fault}", markup=False, highlight=False)
     agreed = "agree" if not faults else f"DO NOT AGREE: {len(faults)} differences, see above"
     counted = (
-        f"{len(play.day.messages)} messages, {len(play.day.flights)} flights,"
-        f" {len(play.day.reference)} records of reference data"
+        f"{len(play.day.messages)} messages, {len(day.flights)} flights,"
+        f" {len(day.reference)} records of reference data"
     )
     out.print(f"The oracle and the gateway {agreed} ({counted}, seed {play.day.seed}).")
     _speed(play, installation, out)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from deploy.local.children import Family, failed
+from deploy.local.demo.asking import Asking
 from deploy.local.demo.options import PLAY_SECONDS, Options
 from deploy.local.demo.prepare import Installation, unmarked
 from deploy.local.faults import CannotStart
@@ -86,9 +87,15 @@ def speed_of(day: aodb.Day, options: Options) -> float | None:
 
 
 def play_through(
-    day: aodb.Day, installation: Installation, family: Family, options: Options, out: Console
+    day: aodb.Day,
+    installation: Installation,
+    family: Family,
+    options: Options,
+    out: Console,
+    asking: Asking,
 ) -> Play:
-    """Play `day` and return when every message is terminal, delivered and marked.
+    """Play `day` and return when every message, answers too, is terminal, delivered and marked,
+    and every request is DONE.
 
     Raises:
         CannotStart: a process ended, or nothing has moved for too long.
@@ -104,11 +111,14 @@ def play_through(
         finished = progress.add_task("finished", total=total)
         patience = _Patience(family, conn, play)
         play.start(installation.mailbox_url)
-        while play.played is None or _count(conn, COUNT_FINISHED) < total:
+        while play.played is None or _count(conn, COUNT_FINISHED) < total + asking.answers:
             done = _count(conn, COUNT_FINISHED)
             progress.update(landed, completed=play.landed)
-            progress.update(finished, completed=done)
+            progress.update(finished, completed=min(done, total))
+            asking.look(done)
             patience.look(play.landed + done)
+        asking.look(total)
+        asking.settle(patience.look)
         progress.update(landed, completed=total)
         progress.update(finished, completed=total)
         rest = progress.add_task("delivered, marked", total=None)

@@ -28,6 +28,15 @@ class Oracle:
         self._flights: dict[str, Flight] = {}
         self._reference = RefMaster()
         self._bound: dict[tuple[str, ...], tuple[int, object]] = {}
+        self._asked: frozenset[str] | None = None
+
+    def ask_plan(self, *days: str) -> None:
+        """Lets the plan of whole days be asked for: the next answer may take effect."""
+        self._asked = frozenset(days)
+
+    def ask_reference(self, category: str, rtyp: str | None = None) -> None:
+        """Lets a category be asked for: the next answer may take effect."""
+        self._reference.ask(category, rtyp)
 
     def judge(self, index: int, text: str) -> Expected:
         """Applies one message and says how it ends. The order of the verdicts is R58's."""
@@ -51,10 +60,6 @@ class Oracle:
         """Returns every flight that ever was, mains with their MAFL."""
         return {flid: self._shown(flid) for flid in sorted(self._flights, key=int)}
 
-    def ask(self, category: str) -> None:
-        """Notes that the gateway has asked for a category of reference data."""
-        self._reference.ask(category)
-
     def reference(self) -> dict[Key, Payload]:
         """Returns the reference data."""
         return self._reference.rows()
@@ -75,15 +80,17 @@ class Oracle:
 
     def _schedule(self, styp: str, parent: ElementTree.Element) -> str | None:
         records = flight_records(parent)
-        if styp != "ADFT" and not records:
+        if styp == "RESP" and self._asked is None:
+            raise Verdict("SKIPPED", "no-open-request")
+        if styp == "DNLD" and not records:
             raise protocol()
         days = {flid: _day(told) for flid, told in records}
         for flid, day in days.items():
             stored = self._flights.get(flid, {}).get("OPERATION_DAY")
             if day is not None and stored is not None and day != stored:
                 raise protocol()
-        if styp == "RESP":
-            raise Verdict("SKIPPED", "no-open-request")
+        if styp == "RESP" and not {*days.values()} - {None} <= (self._asked or set()):
+            raise protocol()
         before = {flid: dict(flight) for flid, flight in self._flights.items()}
         for flid, told in records:
             kept = self._flights.get(flid, {}) if styp == "ADFT" else {}
@@ -91,12 +98,14 @@ class Oracle:
             day = days[flid] or self._flights.get(flid, {}).get("OPERATION_DAY")
             flight |= {"STATE": "ACTIVE"} | ({"OPERATION_DAY": day} if day else {})
             self._flights[flid] = flight
-        if styp == "DNLD":
-            scope = set(days.values())
+        if styp != "ADFT":
+            scope = {*days.values()} if styp == "DNLD" else {*(self._asked or ())}
             for flid, flight in self._flights.items():
                 absent = flid not in days and flight.get("OPERATION_DAY") in scope
                 if absent and flight["STATE"] == "ACTIVE":
                     self._flights[flid] = flight | {"STATE": "DELETED"}
+        if styp == "RESP":
+            self._asked = None
         return None if before != self._flights else "no-change"
 
     def _delete(self, parents: list[ElementTree.Element]) -> str | None:

@@ -24,11 +24,11 @@ class RefMaster:
 
     def __init__(self) -> None:
         self._rows: dict[Key, Payload] = {}
-        self._asked: set[str] = set()
+        self._asked: dict[str, str | None] = {}  # category to the RTYP that was named
 
-    def ask(self, category: str) -> None:
-        """Notes an open request; the next answer closes it."""
-        self._asked.add(category)
+    def ask(self, category: str, rtyp: str | None) -> None:
+        """Lets a category be asked for."""
+        self._asked[category] = rtyp
 
     def rows(self) -> dict[Key, Payload]:
         """Returns every record."""
@@ -43,9 +43,11 @@ class RefMaster:
         category, action = envelope.kind
         told = reference_records(envelope)
         if action == "RESP":
-            if category not in self._asked:
+            rtyp = self._asked.get(category)
+            others = rtyp and {key.split(":")[0] for key in told} != {rtyp}
+            if category not in self._asked or others:
                 raise Verdict("SKIPPED", "no-open-request")
-            self._asked.remove(category)
+            del self._asked[category]
         if action in ("DNLD", "RESP") and category != "RSTA":
             self._rows = {at: row for at, row in self._rows.items() if at[0] != category}
         for key, payload in told.items():

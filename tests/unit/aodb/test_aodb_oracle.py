@@ -358,3 +358,20 @@ def test_states_of_resources_are_events() -> None:
         },
         ("RSTA", "GATE:8"): {"RTYP": "GATE", "RSID": "8", "STAT": "D", "END": None},
     }  # fmt: skip
+
+
+RESP_DAY = "2026-06-15"
+
+
+@pytest.mark.covers("US-09", "R17", "R48", "INV-15b")
+def test_an_answer_speaks_for_the_asked_days_once(desk: Desk) -> None:
+    other = "<FLID>2</FLID><SODT>15JUN260900</SODT>"
+    assert desk.schedule("RESP", other) == Expected("SKIPPED", "no-open-request")
+    desk.oracle.ask_plan(RESP_DAY)
+    assert desk.schedule("RESP", "<FLID>3</FLID><SODT>16JUN260900</SODT>") == PROTOCOL
+
+    assert desk.schedule("RESP", other) == CHANGED
+
+    assert desk.oracle.state_of("1") == "DELETED"
+    assert desk.oracle.state_of("2") == "ACTIVE"
+    assert desk.schedule("RESP", other) == Expected("SKIPPED", "no-open-request")
