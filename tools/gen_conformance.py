@@ -130,7 +130,8 @@ def _flights(entry: Cell) -> Iterator[str]:
     wears = [f"*{_settings(entry.settings)}*"] if entry.settings else []
     floors = [f"*floor of {f}: version {v}, life {n}*" for f, (v, n) in entry.floors.items()]
     when = f"**{entry.when.styp}** {_code(str(entry.when))}"
-    yield "<br>".join([*wears, *floors, *given, when, *crash])
+    asks = [f"*asked for: {', '.join(entry.asked)}*"] if entry.asked else []
+    yield "<br>".join([*wears, *floors, *given, *asks, when, *crash])
     before, after = _states(entry.before), _states(entry.after)
     yield "unchanged: " + before if before == after else f"{before} → {after}"
     yield str(entry.end)

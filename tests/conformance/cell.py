@@ -116,6 +116,7 @@ class Cell:
     wrote: tuple[Wrote, ...] = ()
     crash: Crash | None = None
     twice: bool = False  # the same text lands again, and is a duplicate
+    asked: tuple[str, ...] = ()  # DAY, NEXT: a request for these days waits for the answer
     # parameters that are not the default, by group
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     log: Mapping[str, Any] | None = None  # figures of SCHD_SNAP_LOG
@@ -160,6 +161,12 @@ class Place:
         first = 10_000 + 10 * self.number
         numbers = (first, first + 1, first + 2, 10 * first)
         return dict(zip(LETTERS, map(str, numbers), strict=True))
+
+    def asked(self, days: tuple[str, ...]) -> tuple[str, str]:
+        """Return begin and end of a request for these days."""
+        numbers = [("DAY", "NEXT").index(day) for day in days]
+        first, last = (self.day + timedelta(days=n) for n in (numbers[0], numbers[-1]))
+        return f"{first} 00:00", f"{last} 23:59"
 
     def fill(self, text: str) -> str:
         """Return `text` with every placeholder filled in."""

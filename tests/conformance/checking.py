@@ -10,6 +10,7 @@ from services.processor.decide.settle import mafl
 from services.processor.examine import read_world
 from tests.conformance.bench import Bench, text_of
 from tests.conformance.cell import Cell, Place, Wrote
+from tests.support.asked import asked, request
 
 _BOOKKEEPING: Final = frozenset({"FLID", "STATE_VERSION", "UPDATED_AT", "OPERATION_DAY"})
 _OWN_CHANGES: Final = frozenset({"STATE", "OPERATION_DAY"})
@@ -35,6 +36,10 @@ def check(bench: Bench, cell: Cell, number: int) -> None:
     floors = {place.flids[letter]: version for letter, (version, _) in cell.floors.items()}
     versions = floors | _versions(bench, place)
 
+    requests = []
+    if cell.asked:
+        begin, end = place.asked(cell.asked)
+        requests.append(asked(bench.pg, begin=begin, end=end))
     text = text_of(cell.when, place)
     if cell.crash is None:
         (msg_id,) = bench.run(text)
@@ -56,6 +61,9 @@ def check(bench: Bench, cell: Cell, number: int) -> None:
     assert _versions(bench, place) == {
         flid: version for flid, version in versions.items() if flid in _versions(bench, place)
     }
+    assert [request(bench.pg, one, "state, matched_msg_id") for one in requests] == [
+        ("DONE", msg_id) for _ in requests
+    ]
     _check_journal(bench, cell, place, msg_id)
     _check_events(bench, cell, place, msg_id)
     _check_redis(bench, cell, place)

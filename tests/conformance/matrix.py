@@ -5,6 +5,7 @@ from functools import cache
 from typing import TypeAlias
 
 from tests.conformance import (
+    answers,
     bad_values,
     flop,
     flop_rules,
@@ -24,7 +25,7 @@ AnyEntry: TypeAlias = Entry | RefCell
 @cache
 def entries() -> tuple[AnyEntry, ...]:
     """Return every cell, and what does not apply, in the order of the page."""
-    parts = (flop, flop_rules, bad_values, snapshots, refusals, singles, sharing)
+    parts = (flop, flop_rules, bad_values, snapshots, answers, refusals, singles, sharing)
     flights = tuple(entry for part in parts for entry in part.entries())
     return (*flights, *reference.entries(), *reference_rules.entries())
 

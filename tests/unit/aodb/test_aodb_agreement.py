@@ -31,7 +31,7 @@ from services.processor.decide.schedule import Known, days_of, judge, plan
 from services.processor.decide.settle import mafl
 from services.processor.decide.world import Commit, Decision, Reject, Skip, World
 from services.refdata import decide as refdata
-from tests.aodb import Played, build_day
+from tests.aodb import Day, Played, build_day
 from tests.aodb.verify import Row, compare_flights, compare_messages, compare_reference
 
 ZONE: Final = ZoneInfo("Asia/Shanghai")
@@ -153,7 +153,17 @@ class Memory:
 @pytest.mark.covers("INV-11b", "INV-26", "INV-27", "R23", "R58", "R60", "G-MAFL")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_decoder_and_decisions_agree_with_the_oracle(seed: int) -> None:
-    day = build_day(seed=seed, flights=80)
+    agree(build_day(seed=seed, flights=80))
+
+
+@pytest.mark.covers("INV-26", "INV-27", "US-13")
+def test_they_agree_over_many_small_days_of_reference_data() -> None:
+    for seed in range(100, 130):
+        agree(build_day(seed=seed, flights=12, messages_per_flight=1))
+
+
+def agree(day: Day) -> None:
+    """Run a day through the memory; all that it leads to is what the oracle says."""
     memory = Memory()
 
     rows = [memory.process(message.index + 1, message.xml) for message in day.messages]
