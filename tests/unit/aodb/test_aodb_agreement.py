@@ -158,7 +158,7 @@ def test_decoder_and_decisions_agree_with_the_oracle(seed: int) -> None:
 
 @pytest.mark.covers("INV-26", "INV-27", "US-13")
 def test_they_agree_over_many_small_days_of_reference_data() -> None:
-    for seed in range(100, 130):
+    for seed in range(100, 112):
         agree(build_day(seed=seed, flights=12, messages_per_flight=1))
 
 
