@@ -47,6 +47,8 @@ def test_the_oracle_agrees(number: int, cell: Cell) -> None:
         oracle.judge(index, text_of(given, place))
     assert _states(oracle, place) == _wanted(cell.before, place)
 
+    if cell.asked:
+        oracle.ask_plan(*(instant[:10] for instant in place.asked(cell.asked)))
     text = text_of(cell.when, place)
     verdict = oracle.judge(100, text)
     if cell.twice:
@@ -61,7 +63,7 @@ def test_the_oracle_agrees(number: int, cell: Cell) -> None:
     assert _states(oracle, place) == _wanted(cell.after, place)
 
 
-# Of requests the oracle knows no more than that one of the kind is open.
+# Of a request the oracle knows its kind, and no state.
 REFERENCE = [
     cell for cell in reference_cells().values() if not cell.settings and not cell.asked
 ]
