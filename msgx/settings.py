@@ -5,14 +5,13 @@
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Annotated, Literal, Self, TypeVar
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, Field, model_validator
 
-from msgx.config.gather import Given, gather
 from msgx.config.group import Group, Retried, seconds
 from msgx.config.kinds import (
     Bytes,
@@ -38,7 +37,9 @@ from msgx.config.kinds import (
     Tries,
     Zone,
 )
-from msgx.config.parameters import Unit, at_fault, parameters, variable
+from msgx.config.parameters import Unit, parameters
+from msgx.config.reading import Unusable, read_from
+from msgx.config.urls import DatabaseDsn, MailboxUrl, RedisUrl
 from msgx.domain.flop import DEFAULT_GROUPS
 from msgx.domain.refdata import Reading
 
@@ -46,7 +47,7 @@ from msgx.domain.refdata import Reading
 class Database(Group):
     """Our PostgreSQL."""
 
-    dsn: SecretStr  # libpq connection string; it may hold a password
+    dsn: DatabaseDsn  # libpq connection string; it may hold a password
     connect_timeout: Positive = timedelta(seconds=3)  # for a connection to stand
     statement_timeout: Positive = timedelta(seconds=10)  # for one statement
     lock_timeout: Positive = timedelta(seconds=5)  # for a lock within a statement
@@ -55,12 +56,20 @@ class Database(Group):
 class Mailbox(Group):
     """The shared MySQL mailbox; its schema is never ours to change (C-2)."""
 
-    url: SecretStr  # mysql://user:password@host:port/schema
+    url: MailboxUrl  # mysql://user:password@host:port/schema
     zone: Zone = ZoneInfo("Asia/Shanghai")  # of its DATETIME columns
     timeout: Positive = timedelta(seconds=5)  # for an answer, and for a whole write
     # how long its rows stay there (R_keep); nothing is deleted by us yet
     retention: Positive = timedelta(days=7)
     read_only: bool = False  # shadow mode: no mark, insert or cleanup (R50)
+    # host names or UUIDs of the servers that may answer (R50); empty: any
+    expected_server: Codes = frozenset()
+    expected_schema: str = ""  # the schema that the URL must lead to (R50); empty: any
+
+    @property
+    def expects(self) -> bool:
+        """Tell whether anything is expected of the server."""
+        return bool(self.expected_server or self.expected_schema)
 
 
 class Airport(Group):
@@ -217,7 +226,7 @@ class Kafka(Group):
 class Redis(Group):
     """The projection (R15, R30)."""
 
-    url: SecretStr  # redis://user:password@host:port/number
+    url: RedisUrl  # redis://user:password@host:port/number
     key: str = "flightInfo"  # the hash of the shown flights
     prefix: str = ""  # before every key
     timeout: Positive = timedelta(seconds=2)  # for an answer
@@ -326,14 +335,6 @@ def variables(kind: type[BaseModel]) -> Iterator[str]:
     return (one.variable for one in parameters(kind))
 
 
-class Unusable(Exception):
-    """The configuration cannot be used; the text says everything that is wrong, never a
-    value."""
-
-    def __init__(self, faults: list[str]) -> None:
-        super().__init__("\n".join(["the configuration is not usable:", *sorted(faults)]))
-
-
 S = TypeVar("S", bound=ProcessSettings)
 
 
@@ -344,35 +345,6 @@ def load(kind: type[S]) -> S:
         SystemExit: names everything that is unknown, missing or wrong; never a value.
     """
     try:
-        return read(kind, os.environ)
+        return read_from(kind, AllSettings, os.environ)[0]
     except Unusable as refusal:
         raise SystemExit(str(refusal)) from None
-
-
-def read(kind: type[S], environment: Mapping[str, str], file: str | None = None) -> S:
-    """Read `kind` from `environment`, and from `file` or the one that MSGX_CONFIG names.
-
-    Raises:
-        Unusable: what is unknown, missing or wrong, all of it.
-    """
-    given = gather(parameters(AllSettings), kind.model_fields, environment, file)
-    try:
-        settings = kind.model_validate(given.tree())
-    except ValidationError as error:
-        raise Unusable(given.faults + list(_faults(kind, error, given))) from None
-    if given.faults:
-        raise Unusable(given.faults)
-    return settings
-
-
-def _faults(kind: type[BaseModel], error: ValidationError, given: Given) -> Iterator[str]:
-    for fault in error.errors():
-        said = fault["msg"].removeprefix("Value error, ")
-        path = tuple(part for part in fault["loc"] if isinstance(part, str))
-        if not path:  # about several parameters: the text names them
-            yield said
-        elif fault["type"] == "missing":
-            for one in at_fault(kind, path):
-                yield f"{variable(one)}: must be set"
-        elif path not in given.refused:
-            yield f"{given.names.get(path) or variable(path)}: {said}"

@@ -1,5 +1,6 @@
 """Write docs/settings.md and .env.example from the settings' models."""
 
+import importlib
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,21 +17,13 @@ from pydantic.fields import FieldInfo
 from msgx.config.gather import CONFIG
 from msgx.config.parameters import Parameter, Unit, is_group, plain, shown
 from msgx.settings import AllSettings
-from services.api.settings import ApiSettings
-from services.dispatcher.settings import Settings as DispatcherSettings
-from services.intake.settings import IntakeSettings
-from services.processor.settings import ProcessorSettings
-from services.refdata.settings import RefdataSettings
 from tools.page import notice, publish, table
 from tools.remarks import remarks, sentence
 
 PAGE, EXAMPLE = "docs/settings.md", ".env.example"
 READERS: dict[str, type[BaseModel]] = {
-    "intake": IntakeSettings,
-    "processor": ProcessorSettings,
-    "refdata": RefdataSettings,
-    "dispatcher": DispatcherSettings,
-    "api": ApiSettings,
+    name: importlib.import_module(f"services.{name}.settings").SETTINGS
+    for name in ("intake", "processor", "refdata", "dispatcher", "api")
 }
 _ABOUT = f"""\
 A parameter has one name, `msgx.pipeline.claim-batch`. It is given as an environment variable,
@@ -48,9 +41,11 @@ A secret may stand in a file of its own, whose text without surrounding blanks i
 Durations are ISO 8601: `PT0.2S`, `PT5M`, `P7D`.
 
 A service refuses to start and names everything that is missing, wrong, unknown or misspelt; it
-never prints a value. One environment and one file may serve several services: each reads its
-own groups. `MSGX_TEST_*`, `MSGX_LOCAL_*` and `MSGX_MIGRATE__DSN` belong to tests, launcher and
-migrations.
+never prints a value ([does not start](runbook/does-not-start.md)). The command
+`python -m msgx config check` says the same without starting, `python -m msgx config show` every
+value and where it is from.
+One environment and one file may serve several services: each reads its own groups.
+`MSGX_TEST_*`, `MSGX_LOCAL_*` and `MSGX_MIGRATE__DSN` belong to tests, launcher and migrations.
 """
 EXAMPLES = {
     "MSGX_ENVIRONMENT": "dev",

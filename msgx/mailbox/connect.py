@@ -6,22 +6,19 @@ MySQL 8 and MariaDB (10.6 or newer) understand everything that is sent here.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
-from urllib.parse import unquote, urlsplit
 
 import pymysql
 from pymysql.connections import Connection as PyMySQLConnection
 from pymysql.cursors import Cursor
 
 from msgx import clock
-from msgx.domain.failure import Away
+from msgx.config.urls import address
+from msgx.domain.failure import Away, Unfit
 from msgx.settings import Mailbox as MailboxSettings
 
 Connection: TypeAlias = "PyMySQLConnection[Cursor]"
 
-_FORM: Final = "MSGX_MAILBOX__URL must look like mysql://user:password@host:port/schema"
-_PORT: Final = 3306
 _PING_AFTER_SECONDS: Final = 5.0
 # Strict: a text that does not fit the column is refused, never cut (B56). Zero dates may be
 # compared.
@@ -33,6 +30,11 @@ _BOUND_LOCKS: Final = (
 )
 # The columns are DATETIME in the mailbox's own zone: the server converts nothing (B52).
 _NO_CONVERSION: Final = "SET SESSION time_zone = '+00:00'"
+# Shadow mode: the server itself refuses every write of this session (R50).
+_READ_ONLY: Final = "SET SESSION TRANSACTION READ ONLY"
+_SCHEMA: Final = "SELECT DATABASE()"
+# MariaDB has no server_uuid; asked so, it leaves it out.
+_SERVER: Final = "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('hostname', 'server_uuid')"
 _TOLD: Final = "SELECT @@session.time_zone, @@session.autocommit, @@session.sql_mode"
 
 
@@ -40,40 +42,8 @@ class Unclear(Away):
     """The answer to COMMIT was lost: perhaps it took place, perhaps not, perhaps it will."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
-    """Where the mailbox is, and as whom we come."""
-
-    host: str
-    port: int
-    user: str
-    password: str = field(repr=False)
-    schema: str
-
-
-def address(url: str) -> Address:
-    """Read `url`; user, password and schema may be percent-encoded.
-
-    Raises:
-        ValueError: it has not the form; the text never shows the URL.
-    """
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port or _PORT
-    except ValueError:
-        raise ValueError(_FORM) from None
-    schema = unquote(parts.path.removeprefix("/"))
-    if parts.scheme != "mysql" or not host or not parts.username or not schema:
-        raise ValueError(_FORM)
-    if parts.query or parts.fragment or "/" in parts.path.removeprefix("/"):
-        raise ValueError(_FORM)
-    return Address(
-        host=host,
-        port=port,
-        user=unquote(parts.username),
-        password=unquote(parts.password or ""),
-        schema=schema,
-    )
+class ReadOnly(RuntimeError):
+    """A write in shadow mode: a defect of ours, stopped before it reached the server."""
 
 
 class Session:
@@ -82,6 +52,7 @@ class Session:
 
     def __init__(self, settings: MailboxSettings) -> None:
         self._address = address(settings.url.get_secret_value())
+        self._settings = settings
         self._timeout = settings.timeout.total_seconds()
         self._conn: Connection | None = None
         self._last_use = 0.0
@@ -112,10 +83,13 @@ class Session:
         One deadline for the whole: the second of the pair raises Away once it has passed.
 
         Raises:
+            ReadOnly: this is a shadow; nothing was asked of the server.
             Away: the mailbox failed, or the whole took longer than the time-out; nothing was
             written.
             Unclear: the answer to COMMIT was lost.
         """
+        if self._settings.read_only:
+            raise ReadOnly(f"msgx.mailbox.read-only forbids {doing}")
         deadline = clock.ticks() + self._timeout
 
         def in_time() -> None:
@@ -170,9 +144,16 @@ class Session:
                 cursor.execute(_NO_CONVERSION)
                 cursor.execute(_TOLD)
                 _verify(cursor.fetchone())
+                if self._settings.read_only:
+                    cursor.execute(_READ_ONLY)
+                if self._settings.expects:
+                    _recognise(cursor, self._settings)
         except (pymysql.MySQLError, OSError, RuntimeError) as error:
             _end(conn)
             raise Away(f"the mailbox does not accept our connection{_code(error)}") from None
+        except Unfit:
+            _end(conn)
+            raise
         return conn
 
 
@@ -187,6 +168,23 @@ def _verify(told: Any) -> None:
     zone, autocommit, mode = told or (None, None, "")
     if zone != "+00:00" or not autocommit or "STRICT_ALL_TABLES" not in str(mode):
         raise RuntimeError("the server does not keep our session settings")
+
+
+def _recognise(cursor: Cursor, settings: MailboxSettings) -> None:
+    """Return if this is the mailbox that is meant (R50).
+
+    Raises:
+        Unfit: it is another one.
+    """
+    cursor.execute(_SCHEMA)
+    (schema,) = cursor.fetchone() or (None,)
+    if settings.expected_schema not in ("", schema):
+        raise Unfit("the schema of MSGX_MAILBOX__URL is not MSGX_MAILBOX__EXPECTED_SCHEMA")
+    cursor.execute(_SERVER)
+    told = {str(value).lower() for _, value in cursor.fetchall()}
+    expected = {one.lower() for one in settings.expected_server}
+    if expected and not expected & told:
+        raise Unfit("the server of MSGX_MAILBOX__URL is none of MSGX_MAILBOX__EXPECTED_SERVER")
 
 
 def _code(error: Exception) -> str:

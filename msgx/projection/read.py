@@ -9,12 +9,11 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from msgx.domain.failure import Away
-from msgx.projection.keys import FORMAT, keys
+from msgx.domain.failure import Away, Unfit
+from msgx.projection.keys import FOREIGN, FORMAT, keys
 from msgx.settings import Redis
 
 _SCRIPT: Final = Path(__file__).parent / "scripts" / "read.lua"
-_FORM: Final = "MSGX_REDIS__URL must look like redis://user:password@host:port/number"
 
 
 class Incomplete(Away):
@@ -28,28 +27,27 @@ class Incomplete(Away):
 class Reader:
     """A reader that any thread may use; at most `connections` reads run at once.
 
-    Raises:
-        ValueError: the URL has not the form.
+    What belongs to another `environment` is as good as not there; none: it is not asked.
     """
 
-    def __init__(self, settings: Redis, *, connections: int) -> None:
+    def __init__(
+        self, settings: Redis, *, connections: int, environment: str | None = None
+    ) -> None:
         seconds = settings.timeout.total_seconds()
-        try:
-            pool = redis.BlockingConnectionPool.from_url(
-                settings.url.get_secret_value(),
-                max_connections=connections,
-                timeout=seconds,  # for a free connection
-                socket_connect_timeout=seconds,
-                socket_timeout=seconds,
-                retry=Retry(NoBackoff(), 0),  # the caller decides whether to ask again
-                decode_responses=False,
-            )
-        except ValueError:  # its words may repeat the URL
-            raise ValueError(_FORM) from None
+        pool = redis.BlockingConnectionPool.from_url(
+            settings.url.get_secret_value(),
+            max_connections=connections,
+            timeout=seconds,  # for a free connection
+            socket_connect_timeout=seconds,
+            socket_timeout=seconds,
+            retry=Retry(NoBackoff(), 0),  # the caller decides whether to ask again
+            decode_responses=False,
+        )
         self._client = redis.Redis(connection_pool=pool)
         self._script = self._client.register_script(_SCRIPT.read_text("utf-8"))
         names = keys(settings)
-        self._keys = [names.epoch, names.flights]
+        self._keys = [names.epoch, names.flights, names.environment]
+        self._environment = environment
 
     def read_all(self) -> list[bytes]:
         """Return every shown flight as the JSON text that the writer stored; an empty list is a
@@ -81,6 +79,18 @@ class Reader:
             found: Any = self._client.hvals(self._keys[1])
         return cast(list[bytes], found)
 
+    def look(self) -> None:
+        """Return if Redis is nobody's, or ours.
+
+        Raises:
+            Unfit: it is another installation's (R50).
+            Away: Redis does not answer.
+        """
+        with _answering():
+            owner: Any = self._client.get(self._keys[2])
+        if owner is not None and owner.decode("utf-8", "replace") != self._environment:
+            raise Unfit(FOREIGN)
+
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
@@ -88,7 +98,9 @@ class Reader:
 
     def _ask(self, what: str) -> list[bytes]:
         with _answering():
-            found: Any = self._script(keys=self._keys, args=[FORMAT, what])
+            found: Any = self._script(
+                keys=self._keys, args=[FORMAT, what, self._environment or ""]
+            )
         if found is None:
             raise Incomplete
         return cast(list[bytes], found)

@@ -10,8 +10,8 @@ from typing import Final
 
 import redis
 
-from msgx.domain.failure import Away
-from msgx.projection.keys import FORMAT, keys
+from msgx.domain.failure import Away, Unfit
+from msgx.projection.keys import FOREIGN, FORMAT, keys
 from msgx.settings import Redis as RedisSettings
 from msgx.store.service_term import Deposed
 
@@ -36,7 +36,8 @@ class Field:
 class Projection:
     """The Redis side of one processor. Not thread-safe."""
 
-    def __init__(self, settings: RedisSettings) -> None:
+    def __init__(self, settings: RedisSettings, environment: str) -> None:
+        self._environment = environment
         seconds = settings.timeout.total_seconds()
         self._redis = redis.Redis.from_url(
             settings.url.get_secret_value(),
@@ -73,10 +74,15 @@ class Projection:
     def check(self, *, term: int) -> None:
         """Return if Redis holds a complete projection written under `term`.
 
-        Raises: as `put`.
+        Raises:
+            Unfit: it is another installation's (R50).
+            Incomplete, Deposed, Away: as `put`.
         """
         with _answering():
-            answer = self._check(keys=[self._keys.epoch, self._keys.term], args=[term, FORMAT])
+            answer = self._check(
+                keys=[self._keys.epoch, self._keys.term, self._keys.environment],
+                args=[term, FORMAT, self._environment],
+            )
         _judge(answer)
 
     def replace(
@@ -87,12 +93,14 @@ class Projection:
         `versions` holds every stored flight, deleted ones and codeshares too. Readers see the
         old set or the new one (B88).
 
-        Raises: as `put`.
+        Raises: as `check`.
         """
         names = self._keys
         new_flights, new_versions = f"{names.flights}:new", f"{names.versions}:new"
         with _answering():
-            answer = self._claim(keys=[names.term], args=[term])
+            answer = self._claim(
+                keys=[names.term, names.environment], args=[term, self._environment]
+            )
             _judge(answer)
             self._redis.delete(new_flights, new_versions)
             fields = iter(shown)
@@ -115,6 +123,18 @@ class Projection:
             )
         _judge(answer)
 
+    def look(self) -> None:
+        """Return if Redis is nobody's, or ours.
+
+        Raises:
+            Unfit: it is another installation's (R50).
+            Away: Redis does not answer.
+        """
+        with _answering():
+            owner = self._redis.get(self._keys.environment)
+        if owner not in (None, self._environment):
+            raise Unfit(FOREIGN)
+
     def close(self) -> None:
         """Close the connections."""
         self._redis.close()
@@ -136,5 +156,7 @@ def _answering() -> Iterator[None]:
 def _judge(answer: object) -> None:
     if answer == "INCOMPLETE":
         raise Incomplete("Redis holds no complete projection")
+    if answer == "FOREIGN":
+        raise Unfit(FOREIGN)
     if answer == "DEPOSED":
         raise Deposed("a newer processor writes the projection")

@@ -11,6 +11,7 @@ from msgx.mailbox.inbox import Mailbox
 from msgx.projection.read import Reader
 from msgx.runtime import logs
 from msgx.runtime.loops import Loop, run
+from msgx.runtime.settled import settled
 from msgx.settings import Mailbox as MailboxSettings
 from msgx.settings import load
 from msgx.store.service_term import Service
@@ -26,11 +27,14 @@ def main() -> int:
     settings = load(ApiSettings)
     logs.configure("api", settings.log_level)
     with ExitStack() as stack:
-        try:
-            reader = stack.enter_context(closing(Reader(settings.redis, connections=READS)))
-            landing = stack.enter_context(closing(_landing(settings.mailbox)))
-        except ValueError as error:
-            raise SystemExit(f"the configuration is not usable:\n{error}") from None
+        reader = stack.enter_context(
+            closing(Reader(settings.redis, connections=READS, environment=settings.environment))
+        )
+        settled(True, reader.look)
+        mailbox = Mailbox(settings.mailbox)
+        settled(settings.mailbox.expects, mailbox.look)
+        mailbox.close()
+        landing = stack.enter_context(closing(_landing(settings.mailbox)))
         records = stack.enter_context(closing(Records(settings.database)))
         app = build(settings, reader, landing, records)
         server = HttpServer(app, settings.http, settings.control.grace)

@@ -1,5 +1,7 @@
 """What the api reads from the environment."""
 
+from typing import Final
+
 from msgx.settings import Airport, Http, Mailbox, Redis, Request, StoreSettings
 
 
@@ -11,3 +13,6 @@ class ApiSettings(StoreSettings):
     airport: Airport = Airport()
     request: Request = Request()
     http: Http = Http()
+
+
+SETTINGS: Final = ApiSettings

@@ -14,6 +14,7 @@ from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
 from msgx.runtime.session import Session
+from msgx.runtime.settled import settled
 from msgx.settings import load
 from msgx.store import backlog
 from msgx.store.service_term import Service
@@ -24,7 +25,7 @@ from services.dispatcher.outgoing import PART, Outgoing
 from services.dispatcher.relay import Relay
 from services.dispatcher.request_admin import Requests
 from services.dispatcher.retention import Retention
-from services.dispatcher.settings import Settings, TopicSettings, check
+from services.dispatcher.settings import Settings, TopicSettings
 from services.dispatcher.topics import Topics, wanted
 from services.dispatcher.wake import Wake
 
@@ -32,7 +33,6 @@ from services.dispatcher.wake import Wake
 def serve() -> int:
     """Deliver events until a signal."""
     settings = load(Settings)
-    check(settings)
     configure("dispatcher", settings.log_level)
     leadership = Leadership(
         settings.database,
@@ -114,10 +114,8 @@ def serve() -> int:
 
 
 def _outgoing(settings: Settings, leadership: Leadership) -> Outgoing:
-    try:
-        outbound = Outbound(settings.mailbox, settings.request)
-    except ValueError as error:
-        raise SystemExit(str(error)) from None
+    outbound = Outbound(settings.mailbox, settings.request)
+    settled(settings.mailbox.expects, outbound.look)
     return Outgoing(
         leadership,
         Session(settings.database, "dispatcher-requests", by_key=True),

@@ -1,7 +1,9 @@
 """What the dispatcher reads (R37)."""
 
 from datetime import timedelta
-from typing import Final
+from typing import Final, Self
+
+from pydantic import model_validator
 
 from msgx.codec.encode import Form
 from msgx.settings import (
@@ -56,15 +58,14 @@ class Settings(ServiceSettings):
         leadership, so that nothing of a stopped instance hangs in front of the next one's."""
         return self.leadership.timeout - _MARGIN
 
+    @model_validator(mode="after")
+    def _a_deposed_instance_writes_nothing_late(self) -> Self:
+        if self.kafka.produce_timeout > self.transaction_timeout:
+            raise ValueError(
+                "MSGX_KAFKA__PRODUCE_TIMEOUT must be at least one second below "
+                "MSGX_LEADERSHIP__TIMEOUT"
+            )
+        return self
 
-def check(settings: Settings) -> None:
-    """Refuse time-outs that would let a deposed instance write late (R13, R29).
 
-    Raises:
-        SystemExit: which parameters do not fit.
-    """
-    if settings.kafka.produce_timeout > settings.transaction_timeout:
-        raise SystemExit(
-            "MSGX_KAFKA__PRODUCE_TIMEOUT must be at least one second below "
-            "MSGX_LEADERSHIP__TIMEOUT"
-        )
+SETTINGS: Final = Settings

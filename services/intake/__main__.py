@@ -10,6 +10,7 @@ from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
 from msgx.runtime.session import Session
+from msgx.runtime.settled import settled
 from msgx.settings import load
 from msgx.store import backlog
 from msgx.store.service_term import Service
@@ -25,10 +26,8 @@ def main() -> int:
     """Run intake until a signal arrives."""
     settings = load(IntakeSettings)
     configure(Service.INTAKE, settings.log_level)
-    try:
-        mailboxes = Mailbox(settings.mailbox), Mailbox(settings.mailbox)
-    except ValueError as error:
-        raise SystemExit(str(error)) from None
+    mailboxes = Mailbox(settings.mailbox), Mailbox(settings.mailbox)
+    settled(settings.mailbox.expects, mailboxes[0].look)
     leadership = Leadership(
         settings.database,
         settings.leadership,

@@ -1,6 +1,6 @@
 """The parameters that intake reads."""
 
-from typing import Self
+from typing import Final, Self
 
 from pydantic import model_validator
 
@@ -21,3 +21,6 @@ class IntakeSettings(ServiceSettings):
                 "MSGX_PIPELINE__OVERDUE_BACKFILL is longer than MSGX_MAILBOX__RETENTION"
             )
         return self
+
+
+SETTINGS: Final = IntakeSettings

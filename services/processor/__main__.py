@@ -18,6 +18,7 @@ from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
 from msgx.runtime.session import Session
+from msgx.runtime.settled import settled
 from msgx.settings import load
 from msgx.store import backlog
 from msgx.store.service_term import Service
@@ -43,10 +44,8 @@ def serve() -> int:
     decoder = Decoder(
         zone=airport.zone, groups=settings.flop.groups, max_bytes=settings.max_message_bytes
     )
-    try:
-        mailbox = Mailbox(settings.mailbox)
-    except ValueError as error:
-        raise SystemExit(str(error)) from None
+    mailbox = Mailbox(settings.mailbox)
+    settled(settings.mailbox.expects, mailbox.look)
     backoff = partial(
         doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
     )
@@ -60,7 +59,10 @@ def serve() -> int:
     board = Board(Service.PROCESSOR)
     with ExitStack() as stack:
         stack.callback(leadership.lose)
-        projection = stack.enter_context(closing(Projection(settings.redis)))
+        projection = stack.enter_context(
+            closing(Projection(settings.redis, settings.environment))
+        )
+        settled(True, projection.look)
         projector = Projector(
             projection, airport.zone, settings.projection.epoch_check.total_seconds(), board
         )

@@ -28,7 +28,7 @@ def replays(
 ) -> Replays:
     """Return the service of operators; what it opens is closed with `stack`."""
     airport = Airport(zone=settings.airport.zone, day_cut=settings.airport.day_cut)
-    projection = stack.enter_context(closing(Projection(settings.redis)))
+    projection = stack.enter_context(closing(Projection(settings.redis, settings.environment)))
     projector = Projector(
         projection, airport.zone, settings.projection.epoch_check.total_seconds(), board
     )

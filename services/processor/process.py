@@ -11,7 +11,7 @@ from typing import LiteralString
 
 import psycopg
 
-from msgx.domain.failure import Fault
+from msgx.domain.failure import Fault, Unfit
 from msgx.domain.message import Message
 from msgx.domain.processing import Trigger, target
 from msgx.domain.requests import Match
@@ -74,11 +74,12 @@ class Processor:
 
         Raises:
             Deposed: another processor leads; nothing was written.
+            Unfit: Redis is another installation's.
             psycopg.OperationalError: the session is lost, and the lock with it.
         """
         try:
             return self._attempt(conn, fetched, term)
-        except Deposed:
+        except (Deposed, Unfit):
             raise
         except Moved:
             conn.execute(service_term.UNLOCK_PIPELINE)

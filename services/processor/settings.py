@@ -1,5 +1,7 @@
 """What the processor reads."""
 
+from typing import Final
+
 from msgx.settings import (
     Airport,
     Audit,
@@ -36,3 +38,6 @@ class VerifySettings(ServiceSettings):
     redis: Redis | None = None
     airport: Airport = Airport()
     pipeline: Pipeline = Pipeline()
+
+
+SETTINGS: Final = ProcessorSettings

@@ -12,6 +12,7 @@ from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
 from msgx.runtime.session import Session
+from msgx.runtime.settled import settled
 from msgx.settings import load
 from msgx.store import backlog
 from msgx.store.service_term import Service
@@ -33,10 +34,8 @@ def main() -> int:
         max_bytes=settings.max_message_bytes,
         reference=settings.reference.reading,
     )
-    try:
-        mailbox = Mailbox(settings.mailbox)
-    except ValueError as error:
-        raise SystemExit(str(error)) from None
+    mailbox = Mailbox(settings.mailbox)
+    settled(settings.mailbox.expects, mailbox.look)
     backoff = partial(
         doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
     )

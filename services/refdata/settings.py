@@ -1,5 +1,7 @@
 """What refdata reads (R37)."""
 
+from typing import Final
+
 from msgx.settings import (
     Airport,
     Dead,
@@ -20,3 +22,6 @@ class RefdataSettings(ServiceSettings):
     dead: Dead = Dead()
     reference: Reference = Reference()
     request: Request = Request()
+
+
+SETTINGS: Final = RefdataSettings

@@ -120,7 +120,9 @@ class Worker:
             by_key=True,
         )
         resources.callback(self.leadership.lose)
-        self.projection = resources.enter_context(closing(Projection(given.redis)))
+        self.projection = resources.enter_context(
+            closing(Projection(given.redis, given.environment))
+        )
         self.projector = Projector(
             self.projection,
             airport.zone,

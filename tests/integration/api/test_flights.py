@@ -130,7 +130,7 @@ def test_a_refresh_of_900_flights_shows_the_old_or_the_new_set_to_everyone(
 
     def refresh() -> None:
         settings = RedisSettings.model_validate({"url": projection.url})
-        with closing(Projection(settings)) as writer:
+        with closing(Projection(settings, "test")) as writer:
             while not end.is_set():
                 for flights in sets:
                     shown = (Field(flid, 1, text) for flid, text in flights.items())
@@ -216,12 +216,3 @@ def test_a_key_of_another_kind_is_a_refusal_not_a_list(
 
     with closing(reader(projection.url)) as reading, pytest.raises(Away, match="refuses"):
         reading.read_all()
-
-
-def test_a_url_of_another_form_is_refused_without_showing_it() -> None:
-    settings = RedisSettings.model_validate({"url": "redis://user:secret@host:port/0"})
-
-    with pytest.raises(ValueError, match="MSGX_REDIS__URL must look like") as refused:
-        Reader(settings, connections=1)
-
-    assert "secret" not in str(refused.value)

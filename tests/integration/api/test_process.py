@@ -193,5 +193,5 @@ def test_a_mailbox_url_of_another_form_is_refused_at_the_start() -> None:
     with running(api_settings(), MSGX_MAILBOX__URL=f"http://u:secret@{NOWHERE}") as process:
         assert process.ended() == 1
 
-    assert "MSGX_MAILBOX__URL must look like" in process.lines[1]
+    assert "MSGX_MAILBOX__URL: must look like" in process.lines[1]
     assert "secret" not in "".join(process.lines)

@@ -183,7 +183,7 @@ def test_a_configuration_that_cannot_work_is_refused_in_words(
         said = _stopped(one), _stopped(other)
 
     assert "MSGX_PIPELINE__OVERDUE_BACKFILL is longer than MSGX_MAILBOX__RETENTION" in said[0]
-    assert "MSGX_MAILBOX__URL must look like" in said[1]
+    assert "MSGX_MAILBOX__URL: must look like" in said[1]
     assert "s3cret" not in said[1]
 
 

@@ -9,8 +9,9 @@ import pytest
 import redis
 from pydantic import SecretStr
 
-from msgx.domain.failure import Away
+from msgx.domain.failure import Away, Unfit
 from msgx.projection.keys import FORMAT
+from msgx.projection.read import Reader
 from msgx.projection.write import Field, Incomplete, Projection
 from msgx.settings import Redis as RedisSettings
 from msgx.store.service_term import Deposed
@@ -24,7 +25,7 @@ FLIGHTS, VERSIONS, EPOCH, TERM = (
 
 def writer(url: str, *, seconds: float = 2.0) -> "closing[Projection]":
     settings = RedisSettings(url=SecretStr(url), timeout=timedelta(seconds=seconds))
-    return closing(Projection(settings))
+    return closing(Projection(settings, "test"))
 
 
 @pytest.fixture
@@ -207,3 +208,43 @@ def test_a_server_that_refuses_or_does_not_answer_is_away(
 
         assert "secret" not in str(away.value)
         assert own_redis_url not in str(away.value)
+
+
+@pytest.mark.covers("R50")
+def test_the_first_writer_says_whose_projection_it_is_and_another_one_stays_away(
+    redis_url: str, projection: Projection, server: Any
+) -> None:
+    projection.put([Field("1", 1, "{ours}")], term=5)
+    settings = RedisSettings(url=SecretStr(redis_url))
+
+    with closing(Projection(settings, "another")) as foreign:
+        for act in (
+            foreign.look,
+            lambda: foreign.check(term=9),
+            lambda: foreign.replace([Field("1", 9, "{theirs}")], {"1": 9}, term=9),
+        ):
+            with pytest.raises(Unfit, match="another MSGX_ENVIRONMENT"):
+                act()
+
+    assert server.get(f"{FLIGHTS}:environment") == "test"
+    assert server.get(TERM) == "5"
+    assert server.hgetall(FLIGHTS) == {"1": "{ours}"}
+    projection.look()
+    projection.check(term=5)
+
+
+@pytest.mark.covers("R50", "INV-24")
+def test_a_reader_shows_nothing_of_another_environment(
+    redis_url: str, projection: Projection
+) -> None:
+    projection.put([Field("1", 1, "{ours}")], term=5)
+    settings = RedisSettings(url=SecretStr(redis_url))
+
+    with closing(Reader(settings, connections=1, environment="test")) as ours:
+        ours.look()
+        assert ours.read_all() == [b"{ours}"]
+    with closing(Reader(settings, connections=1, environment="another")) as theirs:
+        with pytest.raises(Unfit):
+            theirs.look()
+        with pytest.raises(Away):
+            theirs.read_all()

@@ -8,7 +8,8 @@ import pytest
 
 from msgx.config.document import MOST_BYTES
 from msgx.config.parameters import parameters
-from msgx.settings import AllSettings, Unusable, read
+from msgx.config.reading import Unusable, read_from
+from msgx.settings import AllSettings
 from services.dispatcher.settings import Settings
 
 WHOLE: Final = {
@@ -20,10 +21,15 @@ WHOLE: Final = {
 SECRET: Final = "host=nowhere password=a-secret-word"
 
 
+def read(environment: dict[str, str], file: str | None = None) -> Settings:
+    """Read what the dispatcher reads."""
+    return read_from(Settings, AllSettings, environment, file)[0]
+
+
 def refusal(environment: dict[str, str], file: Path | None = None) -> list[str]:
     """Return what is said, line by line, beneath the first."""
     with pytest.raises(Unusable) as refused:
-        read(Settings, environment, None if file is None else str(file))
+        read(environment, None if file is None else str(file))
     first, *rest = str(refused.value).splitlines()
     assert first == "the configuration is not usable:"
     assert "a-secret-word" not in str(refused.value)
@@ -46,7 +52,7 @@ def test_a_file_gives_what_the_environment_does_not(file: Path) -> None:
         "  kafka:\n"
     )
 
-    given = read(Settings, {**WHOLE, "MSGX_SCHD__FLUSH_LIMIT": "8", "MSGX_CONFIG": str(file)})
+    given = read({**WHOLE, "MSGX_SCHD__FLUSH_LIMIT": "8", "MSGX_CONFIG": str(file)})
 
     assert given.environment == "test"
     assert given.schd.flush_limit == 8
@@ -130,7 +136,7 @@ def test_a_secret_is_read_from_a_file_of_its_own(
     else:
         file.write_text(f"msgx: {{database: {{dsn-file: {tmp_path / 'dsn'}}}}}")
 
-    given = read(Settings, environment, str(file))
+    given = read(environment, str(file))
 
     assert given.database.dsn.get_secret_value() == SECRET
     assert "a-secret-word" not in repr(given)
@@ -172,7 +178,7 @@ def test_a_secret_given_twice_is_refused_and_one_of_another_service_is_not_opene
         " give one of them",
     ]
     file.write_text("msgx: {redis: {url-file: /not/there}}")
-    assert read(Settings, WHOLE, str(file)).environment == "test"
+    assert read(WHOLE, str(file)).environment == "test"
 
 
 @pytest.mark.covers("OPS-1")
@@ -213,4 +219,4 @@ def test_an_empty_file_gives_nothing(file: Path) -> None:
     for content in "", "# nothing\n", "msgx:\n", "msgx: {}\n":
         file.write_text(content)
 
-        assert read(Settings, WHOLE, str(file)).environment == "test"
+        assert read(WHOLE, str(file)).environment == "test"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from msgx.mailbox.connect import Address, address
+from msgx.config.urls import Address, address
 
 
 def test_every_part_may_be_percent_encoded() -> None:
