@@ -155,20 +155,20 @@ def test_views_have_typed_columns_and_no_value_is_null(line: Line, desk: Desk) -
 
 
 @pytest.mark.covers("INV-26")
-@pytest.mark.parametrize("category", Category)
-def test_a_view_has_the_fields_of_the_registry(line: Line, category: Category) -> None:
-    rows = line.rows(COLUMNS, ref_views.name(category))
+def test_each_view_has_the_fields_of_the_registry(line: Line) -> None:
+    for category in Category:
+        rows = line.rows(COLUMNS, ref_views.name(category))
 
-    assert [(row["column_name"], row["data_type"]) for row in rows] == [
-        ("rkey", "text"),
-        *(
-            (ref_views.column(field), TYPES[field.shape])
-            for field in fields_of(category).values()
-        ),
-        ("source_msg_id", "bigint"),
-        ("batch", "text"),
-        ("refreshed_at", "timestamp with time zone"),
-    ]
+        assert [(row["column_name"], row["data_type"]) for row in rows] == [
+            ("rkey", "text"),
+            *(
+                (ref_views.column(field), TYPES[field.shape])
+                for field in fields_of(category).values()
+            ),
+            ("source_msg_id", "bigint"),
+            ("batch", "text"),
+            ("refreshed_at", "timestamp with time zone"),
+        ], category
 
 
 @pytest.mark.covers("CLM-6", "US-13")
