@@ -223,7 +223,7 @@ app.command()(control.wake)
 
 def main() -> None:
     """Run the command line."""
-    app()
+    app(prog_name="msgxctl")
 
 
 if __name__ == "__main__":

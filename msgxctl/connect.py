@@ -19,7 +19,13 @@ _OPTIONS: Final = (
     ("grpc.enable_http_proxy", 0),  # an address inside the installation
     ("grpc.max_receive_message_length", 64 * 1024 * 1024),  # a page with texts of messages
 )
-_NO_WAY: Final = ("failed to connect", "connections to all backends", "resolution", "handshake")
+_NO_WAY: Final = ("failed to connect", "connections to all backends", "errors resolving")
+_HINTS: Final = {  # what the channel says, and what to do about it
+    "errors resolving": "the name is not known",
+    "CERTIFICATE_VERIFY_FAILED": "its certificate is not one of the given CA",
+    "handshake": "it speaks no TLS, or another one",
+    "Socket closed": "it may want TLS (--ca) or a client certificate (--certificate, --key)",
+}
 
 
 class Remote:
@@ -128,7 +134,7 @@ def explained(error: grpc.RpcError, peer: Peer, address: str) -> Failure:
     who = f"{peer.service} at {harmless(address)}"
     match code:
         case grpc.StatusCode.UNAVAILABLE if _unreached(error):
-            return Failure(Status.AWAY, f"{who} does not answer")
+            return Failure(Status.AWAY, f"{who} does not answer{_hint(words)}")
         case grpc.StatusCode.UNAVAILABLE:
             return Failure(Status.AWAY, f"{who} cannot do it now: {words}")
         case grpc.StatusCode.DEADLINE_EXCEEDED:
@@ -153,6 +159,10 @@ def _unreached(error: grpc.RpcError) -> bool:
     """Tell whether the call never left this machine."""
     words = (error.details() or "").lower()
     return error.code() is grpc.StatusCode.UNAVAILABLE and any(one in words for one in _NO_WAY)
+
+
+def _hint(words: str) -> str:
+    return next((f": {text}" for name, text in _HINTS.items() if name in words), "")
 
 
 def _wire(method: MethodDescriptor) -> tuple[str, Any, Any]:

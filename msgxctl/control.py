@@ -178,8 +178,8 @@ def _status(remote: Remote, peer: Peer, address: str) -> dict[str, Any]:
 
 
 def _judge(rows: list[dict[str, Any]]) -> None:
-    """End as the worst of them: no answer, denied, nobody serves."""
-    for ended in (Status.AWAY, Status.DENIED, Status.FAILED):
+    """End as the worst of them: misused, no answer, denied, nobody serves."""
+    for ended in (Status.USAGE, Status.AWAY, Status.DENIED, Status.FAILED):
         for row in rows:
             if row["status"] is ended:
                 raise Failure(ended, row["error"])

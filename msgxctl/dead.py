@@ -206,9 +206,8 @@ def replay(
 
             remote.follow(Peer.PROCESSOR, SERVICE, "Replay", request, each)
     except (KeyboardInterrupt, Failure):
-        show.note(
-            f"{last['replayed']} of {last['total']} messages were put back before it ended"
-        )
+        count = f"{last['replayed']} of {last['total']}"
+        show.note(f"it ended early: {count} messages are put back")
         raise
     _report(last, left, as_json)
 

@@ -1,6 +1,9 @@
-"""`msgxctl` in this process, as a user's shell runs it."""
+"""`msgxctl` in this process, as a user's shell runs it, or as a program of its own."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -9,6 +12,7 @@ from typer.testing import CliRunner
 
 from msgxctl.__main__ import app
 
+ROOT: Final = Path(__file__).parents[2]
 TOKEN: Final = "a-token-for-tests-only"
 WHY: Final = ("--reason", "a test")
 _RUNNER: Final = CliRunner()
@@ -46,6 +50,17 @@ def ctl(
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     assert "Traceback" not in done.output
     return Ended(done.exit_code, done.stdout, done.stderr)
+
+
+def program(*arguments: object, **environment: str) -> "subprocess.Popen[str]":
+    """Start msgxctl as a program of its own, with its streams as pipes and nobody to answer."""
+    own = {name: text for name, text in os.environ.items() if "MSGX" not in name}
+    own |= {"XDG_CONFIG_HOME": "/nonexistent", "MSGXCTL_TOKEN": TOKEN}
+    return subprocess.Popen(
+        [sys.executable, "-m", "msgxctl", *map(str, arguments)],
+        cwd=ROOT, text=True, env=own | environment, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
 
 
 def sentence(ended: Ended) -> str:

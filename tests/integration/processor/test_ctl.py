@@ -1,5 +1,6 @@
 """`msgxctl dead`, `head` and `message`, asked of the processor itself."""
 
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -7,10 +8,11 @@ from typing import Any, TypeAlias
 import pytest
 
 from msgxctl.failure import Status
-from tests.support.ctl import WHY, Ended, ctl, sentence
+from tests.support.ctl import WHY, Ended, ctl, program, sentence
 from tests.support.messages import adft, flop, fltr, stand
 from tests.support.processor import Line, refusing
 from tests.support.replaying import operating
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
 
@@ -30,6 +32,10 @@ def audit(line: Line) -> list[tuple[Any, ...]]:
         "SELECT operator, reason, action, affected FROM admin_audit ORDER BY audit_id"
     )
     return [tuple(row.values()) for row in rows]
+
+
+def states(line: Line, ids: list[int]) -> list[str]:
+    return [line.end(one)[0] for one in ids]
 
 
 def died(line: Line, *texts: str) -> list[int]:
@@ -178,6 +184,23 @@ def test_the_head_is_shown_retried_and_skipped(line: Line) -> None:
     assert line.end(behind)[0] == "SUCCEEDED"
     assert nothing.out.strip() == "nothing waits"
     assert [row[2:] for row in audit(line)][:2] == [("retry", 1), ("skip", 1)]
+
+
+@pytest.mark.covers("B35", "R35")
+def test_ctrl_c_ends_a_replay_and_says_how_far_it_came(line: Line) -> None:
+    wrong = [flop("STND", "<GATE>1</GATE>", str(flid)) for flid in (1, 2, 3)]
+    dead = died(line, *wrong)
+
+    with operating(line) as operator:
+        replay = ("dead", "replay", "--matching", "--force", "--yes", "--rate", 1, *WHY)
+        running = program("--processor", operator.address, *replay)
+        until(lambda: states(line, dead).count("PENDING") == 1, "one is put back")
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=30)
+
+    assert (running.returncode, out) == (Status.INTERRUPTED, "")
+    assert err.strip() == "it ended early: 1 of 3 messages are put back"
+    assert states(line, dead) == ["PENDING", "DEAD", "DEAD"]
 
 
 @pytest.mark.parametrize(
