@@ -12,6 +12,7 @@ from msgx.domain.delivery import Target
 from msgx.domain.failure import ErrorClass
 from msgx.domain.marking import Abandonment
 from msgx.domain.processing import TERMINAL
+from msgx.domain.requests import OPEN, RequestState
 from msgx.telemetry.metric import Counter, Gauge, Metric
 
 _EVERY: Final = ("intake", "processor", "refdata", "dispatcher", "api")
@@ -22,6 +23,7 @@ _DISPATCHER: Final = ("dispatcher",)
 
 _TOPIC: Final = {"topic": tuple(one.part for one in Target)}
 _CLASS: Final = {"error_class": tuple(one.value for one in ErrorClass)}
+_REQUEST: Final = {"state": tuple(one.value for one in (RequestState.PENDING, *OPEN))}
 _LOOPS: Final = (
     "control",
     "leadership",
@@ -136,6 +138,21 @@ BROKER_AWAY: Final = Counter(
     services=_DISPATCHER,
     meaning="tries to reach the broker, or to have a wave committed, that it did not serve",
     labels=MappingProxyType(_TOPIC),
+)
+
+REQUESTS: Final = Gauge(
+    "msgx.request.open",
+    "{request}",
+    services=_DISPATCHER,
+    meaning="requests to the AODB that are not closed; PENDING ones are counted up to 10,000",
+    labels=MappingProxyType(_REQUEST),
+)
+REQUESTS_AGE: Final = Gauge(
+    "msgx.request.oldest_seconds",
+    "s",
+    services=_DISPATCHER,
+    meaning="how long the longest of them has been in its state",
+    labels=MappingProxyType(_REQUEST),
 )
 
 # Intake: the mailbox inwards, and the mark back.

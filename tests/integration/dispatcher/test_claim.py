@@ -19,6 +19,10 @@ from tests.support.servers import postgres
 
 pytestmark = pytest.mark.pg
 LATER = timedelta(hours=1)
+PARTIAL = """
+    SELECT indexrelid::regclass::text FROM pg_index
+     WHERE indrelid = 'msg_event'::regclass AND indpred IS NOT NULL
+"""
 BEFORE = timedelta(hours=-1)
 
 
@@ -165,8 +169,11 @@ def test_the_claim_touches_no_sent_or_dead_row(
             owner.execute("ANALYZE msg_event")
 
         scans = scanned(owner, plan, target)
+        partial = {name for (name,) in owner.execute(PARTIAL).fetchall()}
 
         owner.rollback()
+    assert indexes(scans) <= partial
+    assert indexes(scans) & {"msg_event_claim", "msg_event_unit"}  # of what is PENDING
     assert {node["Node Type"] for node in scans} <= {
         "Index Scan",
         "Index Only Scan",
@@ -222,6 +229,13 @@ def scanned(owner: "psycopg.Connection[Any]", plan: str, target: Target) -> list
     owner.execute("DEALLOCATE claim")
     assert row is not None
     return [node for node in nodes(cast("Any", row[0])[0]["Plan"]) if "Relation Name" in node]
+
+
+def indexes(scans: list[Any]) -> set[str]:
+    """Return the indexes that the scans go by."""
+    return {
+        inner["Index Name"] for scan in scans for inner in nodes(scan) if "Index Name" in inner
+    }
 
 
 def touched(scans: list[Any]) -> int:

@@ -118,6 +118,25 @@ def read_rows(plan: dict[str, Any]) -> int:
     return int(here) + sum(read_rows(child) for child in plan.get("Plans", []))
 
 
+@pytest.mark.covers("R34", "INV-16", "G-REQ-TRACK")
+def test_open_requests_are_told_by_state_and_the_unknown_one_with_its_age(
+    pg: "psycopg.Connection[Any]", conn: Connection
+) -> None:
+    pg.execute(
+        "INSERT INTO req_track (req_type, req_styp, registered_at, registered_by, state,"
+        " state_since, seqn, sending_at, out_id_floor, expires_at)"
+        " VALUES ('RQRD', 'GATE', now(), 'a', 'UNKNOWN', now() - interval '20 minutes',"
+        "         '000001', now(), 0, now()),"
+        "        ('RQRD', 'BELT', now(), 'a', 'PENDING', now(), NULL, NULL, NULL, NULL),"
+        "        ('RQRD', 'GATE', now(), 'a', 'PENDING', now(), NULL, NULL, NULL, NULL)"
+    )
+
+    told = {gauge.name: dict(values) for gauge, values in figures(conn)}
+
+    assert told["msgx.request.open"] == {("UNKNOWN",): 1, ("PENDING",): 2}
+    assert 1200 <= told["msgx.request.oldest_seconds"]["UNKNOWN",] < 1260
+
+
 @pytest.mark.covers("R14")
 def test_a_standby_tells_no_figures(pg: "psycopg.Connection[Any]", pg_dsn: str) -> None:
     given = settings(pg_dsn, "nowhere:1", "")
