@@ -202,6 +202,21 @@ def test_refdata_waits_for_the_lock_of_the_pipeline(line: Line, desk: Desk) -> N
     assert line.end(head)[0] == "SUCCEEDED"
 
 
+@pytest.mark.covers("B117", "R23", "INV-19")
+def test_a_package_that_comes_in_parts_applies_and_deletes_nothing(
+    line: Line, desk: Desk
+) -> None:
+    desk.run(gates("DNLD", "1", "2", "3", "4"))
+    stood = desk.sources("GLST")
+    parts = [gates("DNLD", "1", "2", recs=4), gates("DNLD", "3", "4", recs=4)]
+
+    ids = desk.run(*parts, parts[0])
+
+    assert [line.end(one)[:2] for one in ids[:2]] == [("DEAD", "PROTOCOL")] * 2
+    assert line.end(ids[2]) == ("SKIPPED", None, f"duplicate-of:{ids[0]}")
+    assert desk.sources("GLST") == stood
+
+
 CRASHES = ["ref_master", "unmapped_field", "proc_state"]
 
 

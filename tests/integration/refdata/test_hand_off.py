@@ -1,5 +1,6 @@
 """One queue, two executors: the head changes hands, and nothing passes it (R16, INV-3)."""
 
+import random
 from datetime import timedelta
 
 import pytest
@@ -143,3 +144,46 @@ def test_a_routed_head_that_failed_is_taken_when_it_is_due(line: Line, desk: Des
     move_time(line.pg, timedelta(hours=1))
     desk.run()
     assert line.end(msg_id)[0] == "SUCCEEDED"
+
+
+@pytest.mark.covers("R16", "INV-3", "INV-20b")
+def test_both_executors_end_a_mixed_queue_in_order_whoever_steps_when(
+    line: Line, desk: Desk
+) -> None:
+    rng = random.Random(1)
+    line.run(adft(fltr("1")))
+    ids: list[int] = []
+    codes: set[str] = set()
+    stands: list[str] = []
+    for number in range(24):
+        match rng.choice(["flight", "add", "del", "bad", "same"]):
+            case "flight":
+                text, stands = stand(str(number), "1"), [*stands, str(number)]
+            case "add":
+                text = gates("ADD", code := str(rng.randrange(6)))
+                codes.add(code)
+            case "del":
+                text = gates("DEL", code := str(rng.randrange(6)))
+                codes.discard(code)
+            case "bad":
+                text = gates("DNLD", "9", recs=2)
+            case _:
+                text = stand("same", "1", seqn="7")
+                stands = stands if "same" in stands else [*stands, "same"]
+        ids.append(line.land(text))
+
+    steps = 0
+    while line.is_due():
+        rng.choice([line.worker.step, desk.keeper.step])()
+        if rng.random() < 0.03:
+            line.restart()
+        if rng.random() < 0.03:
+            desk.restart()
+        assert (steps := steps + 1) < 2000
+
+    ended = line.rows("SELECT msg_id FROM proc_state ORDER BY finished_at, msg_id")
+    assert [row["msg_id"] for row in ended][1:] == ids
+    assert desk.records("GLST").keys() == codes
+    journal = line.rows("SELECT changes FROM flight_journal ORDER BY journal_id")
+    assert [row["changes"]["STND"][1] for row in journal[1:]] == stands
+    line.agree()
