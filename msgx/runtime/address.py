@@ -18,6 +18,7 @@ from msgx.settings import Admin, Control
 SERVING: Final = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING: Final = health_pb2.HealthCheckResponse.NOT_SERVING
 _WORKERS: Final = 8
+_LARGEST_CALL: Final = 20 * 1024 * 1024  # a corrected text may be as large as a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,10 @@ class Address:
         self._server = grpc.server(
             ThreadPoolExecutor(max_workers=_WORKERS, thread_name_prefix="grpc"),
             interceptors=[Admission(admin, methods, denied, certificate=certificate)],
-            options=[("grpc.so_reuseport", 0)],  # else two services would share an address
+            options=[
+                ("grpc.so_reuseport", 0),  # else two services would share an address
+                ("grpc.max_receive_message_length", _LARGEST_CALL),
+            ],
         )
         for one in offered:
             one.add(self._server)

@@ -110,6 +110,20 @@ def test_a_malformed_message_is_corrected_and_replayed(
     ]
 
 
+@pytest.mark.covers("R35")
+def test_a_correction_may_be_as_large_as_a_message(
+    line: Line, asked: Ctl, tmp_path: Path
+) -> None:
+    (dead,) = died(line, "not XML")
+    file = tmp_path / "large.xml"
+    file.write_text(stand("7").replace("<FLOP>", f"<!--{'x' * 6_000_000}--><FLOP>"))
+
+    done = asked("dead", "correct", dead, file, *WHY)
+
+    assert done.status == 0
+    assert "APPLIES" in done.out
+
+
 @pytest.mark.covers("R35", "B35")
 def test_a_replay_by_filter_counts_asks_back_and_reports_what_stays(
     line: Line, asked: Ctl
