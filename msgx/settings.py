@@ -100,7 +100,7 @@ class Pipeline(Retried):
     ladder: Ladder = seconds(5, 30, 120, 600)  # wait after each failed try but the last
     infra_backoff: Positive = timedelta(seconds=0.2)  # a server is away: doubling
     infra_backoff_limit: Positive = timedelta(seconds=2)  # the longest such wait
-    # tries while a server is away; 0: no limit (R04)
+    # tries while a server is away; 0: no limit (R04); none dies unread
     infra_max_attempts: Annotated[int, Field(ge=0), Unit("tries")] = 0
     overdue_backfill: Positive = timedelta(hours=6)  # R: a mark that fails longer is given up
     backfill_batch: Rows = 200  # owed marks a transaction

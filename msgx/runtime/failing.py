@@ -11,7 +11,8 @@ from msgx.domain.failure import REFUSED, ErrorClass, Fault
 from msgx.domain.message import Message
 from msgx.domain.processing import Trigger
 from msgx.settings import Pipeline
-from msgx.store.connect import fault
+from msgx.store import service_term
+from msgx.store.connect import Connection, fault
 from msgx.store.proc_state import Head, Outcome
 
 log = logging.getLogger(__name__)
@@ -31,12 +32,32 @@ def blame(error: Exception, msg_id: int) -> Fault:
     return refusal
 
 
+def unblock(conn: Connection, error: Exception) -> None:
+    """After a time-out on a lock: end the session that holds PIPELINE_LOCK if it stands still,
+    as a standby does with a silent leader; of another service too (R13)."""
+    if not isinstance(error, psycopg.errors.LockNotAvailable) or conn.closed:
+        return
+    try:
+        if service_term.end_silent_pipeline(conn):
+            log.warning("ended a silent holder of PIPELINE_LOCK")
+    except psycopg.errors.InsufficientPrivilege:
+        log.warning("the owner of the schema may end no session that stands still")
+
+
 def verdict(
-    content: Message | Fault, head: Head, failure: Fault, *, committed: bool, pipeline: Pipeline
+    content: Message | Fault,
+    head: Head,
+    failure: Fault,
+    *,
+    was_read: bool,
+    committed: bool,
+    pipeline: Pipeline,
 ) -> Outcome | timedelta:
     """Return how the message ends, or how long it waits at the head.
 
-    `committed`: it has a journal entry, so no later fault makes it DEAD (R42).
+    `committed`: it has a journal entry, so no later fault makes it DEAD (R42). `was_read`: we
+    have its text; without it no server that is away makes it DEAD, whatever the limit is, since
+    nobody could repair what nobody has seen (R04, R38).
     """
     if failure.error_class is ErrorClass.INFRA:
         tries, limit = head.infra_attempts + 1, pipeline.infra_max_attempts
@@ -45,7 +66,7 @@ def verdict(
         tries, limit = head.attempts + 1, pipeline.max_attempts
         # One try has no ladder; what is committed is tried on all the same.
         wait = rung(pipeline.ladder or (pipeline.infra_backoff_limit,), tries)
-    if committed:
+    if committed or (failure.error_class is ErrorClass.INFRA and not was_read):
         return wait
     if failure.error_class in REFUSED:
         return _dead(content, Trigger.REJECT, failure.text, failure.error_class)

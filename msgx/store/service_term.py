@@ -71,6 +71,11 @@ _END_SILENT: Final = """
        AND holder.wait_event = 'ClientRead'
        AND holder.state_change < clock_timestamp() - make_interval(secs => %s)
 """
+# By a function of the owner's: a service may not end the session of another one.
+_END_SILENT_PIPELINE: Final = """
+    SELECT end_silent_pipeline(
+        extract(epoch FROM current_setting('idle_session_timeout')::interval)::double precision)
+"""
 _TAKE_OVER: Final = """
     UPDATE service_term SET term = term + 1, instance = %s, since = msgx_now()
      WHERE service = %s
@@ -95,6 +100,17 @@ def end_silent(conn: Connection, service: Service, seconds: float) -> bool:
     pipeline is open, the server does so by itself (R13, B42)."""
     place = list(Service).index(service)
     return bool(conn.execute(_END_SILENT, (LOCK_SPACE, place, seconds)).fetchall())
+
+
+def end_silent_pipeline(conn: Connection) -> bool:
+    """End the session that holds PIPELINE_LOCK, whosever it is, if it said nothing for as long
+    as this leading session may be silent itself.
+
+    Raises:
+        psycopg.errors.InsufficientPrivilege: the owner of the schema may not.
+    """
+    row = conn.execute(_END_SILENT_PIPELINE).fetchone()
+    return row is not None and bool(row[0])
 
 
 def take_over(conn: Connection, service: Service, instance: str) -> int:

@@ -16,7 +16,7 @@ from msgx.domain.message import Message
 from msgx.domain.processing import Trigger, target
 from msgx.domain.requests import Match
 from msgx.mailbox.texts import Fetched
-from msgx.runtime.failing import blame, verdict
+from msgx.runtime.failing import blame, unblock, verdict
 from msgx.settings import Pipeline
 from msgx.store import (
     attempt,
@@ -87,6 +87,7 @@ class Processor:
         except Exception as error:
             if isinstance(error, psycopg.Error) and (conn.broken or conn.closed):
                 raise
+            unblock(conn, error)
             return self._fail(conn, fetched, blame(error, fetched.msg_id), term)
 
     def _attempt(self, conn: Connection, fetched: Fetched, term: int) -> Progress:
@@ -163,6 +164,7 @@ class Processor:
             fetched.content,
             head,
             failure,
+            was_read=fetched.raw is not None,
             committed=bool(flight_journal.entries(conn, fetched.msg_id)),
             pipeline=self._pipeline,
         )

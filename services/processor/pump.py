@@ -9,6 +9,7 @@ import psycopg
 
 from msgx.domain.failure import Away
 from msgx.mailbox.texts import Fetched
+from msgx.runtime.failing import unblock
 from msgx.runtime.leadership import Leadership, Standby
 from msgx.runtime.session import Session
 from msgx.settings import Pipeline
@@ -61,6 +62,7 @@ class Pump:
             self._leadership.lose()
             raise Standby(str(deposed)) from deposed
         except psycopg.Error as error:
+            unblock(conn, error)
             self._leadership.lose()
             raise Away("the leading session of PostgreSQL was lost") from error
 
@@ -92,7 +94,18 @@ class Pump:
                 return behind
             return self._fetcher.window(first, self._leadership.hold)
         except Away as away:
-            return [Fetched(first, None, away)]
+            return [Fetched(first, self._text(first), away)]
+
+    def _text(self, first: int) -> str | None:
+        """Return the text of a head that cannot go on, where a limit of tries could bury it: a
+        message is only buried with its text (R38)."""
+        if not self._pipeline.infra_max_attempts:
+            return None
+        try:
+            found = self._fetcher.window(first, self._leadership.hold)
+        except Away:
+            return None
+        return next((one.raw for one in found if one.msg_id == first), None)
 
     def _keep_complete(self, conn: Connection, term: int) -> None:
         """Rebuild the projection if Redis lost it."""

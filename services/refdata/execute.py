@@ -17,7 +17,7 @@ from msgx.domain.processing import Route, Trigger, target
 from msgx.domain.refdata import Action
 from msgx.domain.replay import Order
 from msgx.mailbox.texts import Fetched
-from msgx.runtime.failing import blame, verdict
+from msgx.runtime.failing import blame, unblock, verdict
 from msgx.settings import Pipeline
 from msgx.store import (
     dead_letter,
@@ -175,12 +175,20 @@ class Executor:
         """
         if isinstance(error, psycopg.Error) and (conn.broken or conn.closed):
             raise error
+        unblock(conn, error)
         failure = blame(error, fetched.msg_id)
         head = proc_state.head(conn)
         if head is None or not _is_ours(head, fetched.msg_id):
             conn.execute(service_term.UNLOCK_PIPELINE)
             return
-        ends = verdict(fetched.content, head, failure, committed=False, pipeline=self._pipeline)
+        ends = verdict(
+            fetched.content,
+            head,
+            failure,
+            was_read=fetched.raw is not None,
+            committed=False,
+            pipeline=self._pipeline,
+        )
         with pipelined(conn):
             service_term.share(conn, Service.REFDATA, term)
             if isinstance(ends, Outcome):

@@ -1,9 +1,12 @@
 """Who leads, for how long, and what the lock of the pipeline costs (R13, R14)."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
 
+import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from msgx.domain.failure import Away
 from msgx.runtime.leadership import Standby
@@ -126,3 +129,34 @@ def test_a_pipeline_lock_that_another_holds_is_waited_for_as_infra(line: Line) -
     assert line.end(head)[0] == "SUCCEEDED"
     assert line.worker.leadership.require() == term
     assert line.one(PIPELINE_LOCKS) == 0, "every lock that was taken is given back"
+
+
+@pytest.mark.covers("R13", "R16", "INV-3")
+@pytest.mark.slow
+def test_a_holder_of_the_pipeline_that_stands_still_is_ended_by_the_one_who_waits(
+    line: Line,
+) -> None:
+    line.restart(
+        leadership={"timeout": timedelta(seconds=3)},
+        database={"lock_timeout": timedelta(milliseconds=200)},
+    )
+    line.run(adft(fltr("1")))
+    head = line.land(stand("7", "1"))
+    other = make_conninfo(line.places.dsn, user="msgx_refdata")
+    with (
+        closing(psycopg.connect(other, autocommit=True)) as still,
+        pytest.raises(psycopg.OperationalError),
+        still.pipeline(),
+    ):
+        still.execute("SET idle_session_timeout = '1s'")
+        still.execute(service_term.LOCK_PIPELINE).fetchone()  # and not a word more
+
+        def goes_on() -> bool:
+            line.release_head()
+            line.worker.step()
+            return bool(line.end(head)[0] == "SUCCEEDED")
+
+        until(goes_on, "the processor goes on")
+
+    assert line.flight().values["STND"] == "7"
+    line.agree()

@@ -215,3 +215,41 @@ def test_a_stop_waits_for_one_message_and_not_for_the_window(line: Line) -> None
 
     assert line.end(first)[0] == "SUCCEEDED"
     assert line.end(second)[0] == "PENDING"
+
+
+LIMITED = {"infra_max_attempts": 2}
+
+
+@pytest.mark.covers("R04", "R38")
+def test_a_limit_of_tries_buries_no_message_whose_text_was_never_read(line: Line) -> None:
+    with relayed(line.places.mailbox) as (relay, url):
+        line.restart(mailbox_url=url, pipeline=LIMITED)
+        relay.cut()
+        head = line.land(adft(fltr("1")))
+
+        for tries in range(1, 6):
+            line.worker.step()
+            assert line.end(head)[:2] == ("FAILED", "INFRA")
+            assert line.row(head)["infra_attempts"] == tries
+            line.release_head()
+
+        relay.restore()
+        line.run()
+    assert line.end(head)[0] == "SUCCEEDED"
+
+
+@pytest.mark.covers("R04", "R38")
+def test_a_limit_of_tries_buries_with_the_text_what_redis_does_not_let_through(
+    line: Line,
+) -> None:
+    line.restart(redis_url=NOWHERE, redis_timeout=timedelta(milliseconds=200), pipeline=LIMITED)
+    text = adft(fltr("1"))
+    head = line.land(text)
+
+    for _ in range(2):
+        line.worker.step()
+        line.release_head()
+
+    assert line.end(head)[:2] == ("DEAD", "INFRA")
+    assert line.one("SELECT raw FROM dead_letter WHERE msg_id = %s", head) == text
+    assert line.flids() == []

@@ -37,12 +37,18 @@ def decided(
     *,
     attempts: int = 0,
     infra: int = 0,
+    was_read: bool = True,
     committed: bool = False,
     pipeline: Pipeline = PIPELINE,
 ) -> Outcome | timedelta:
     failure = Fault(error_class, "what failed")
     return verdict(
-        MESSAGE, head(attempts, infra), failure, committed=committed, pipeline=pipeline
+        MESSAGE,
+        head(attempts, infra),
+        failure,
+        was_read=was_read,
+        committed=committed,
+        pipeline=pipeline,
     )
 
 
@@ -98,6 +104,15 @@ def test_the_literal_limit_of_tries_can_be_restored() -> None:
     assert (ended.trigger, ended.error_class) == (Trigger.EXHAUST, ErrorClass.INFRA)
 
 
+@pytest.mark.covers("R04", "R38")
+def test_what_was_never_read_is_not_buried_by_the_limit() -> None:
+    limited = Pipeline(infra_max_attempts=3)
+
+    waits = decided(ErrorClass.INFRA, infra=99, was_read=False, pipeline=limited)
+
+    assert waits == limited.infra_backoff_limit
+
+
 @pytest.mark.covers("R42")
 @pytest.mark.parametrize(
     "error_class", [*RETRIED, ErrorClass.INFRA, *sorted(REFUSED)], ids=lambda one: one.value
@@ -127,7 +142,9 @@ def test_one_try_needs_no_ladder() -> None:
 def test_a_message_that_cannot_be_read_has_no_meta_to_keep() -> None:
     failure = Fault(ErrorClass.MALFORMED, "not well-formed")
 
-    outcome = verdict(failure, head(), failure, committed=False, pipeline=PIPELINE)
+    outcome = verdict(
+        failure, head(), failure, was_read=True, committed=False, pipeline=PIPELINE
+    )
 
     assert isinstance(outcome, Outcome)
     assert outcome.meta is None
