@@ -72,7 +72,8 @@ _PAGE: Final = f"""
      ORDER BY p.msg_id LIMIT %(limit)s
 """
 # A row that backfill holds is skipped: its mark is on its way (R43). Its own mark stays, the
-# debt goes (R44). Identity and first failure stay, the counters begin anew.
+# debt goes (R44). Identity and first class stay, and every try in PROC_ATTEMPT; the rest of
+# the failure begins anew.
 _PUT_BACK: Final = """
     WITH chosen AS (
         SELECT msg_id FROM proc_state
@@ -82,7 +83,8 @@ _PUT_BACK: Final = """
            FOR UPDATE SKIP LOCKED)
     UPDATE proc_state p
        SET state = %(to)s, route = NULL, attempts = 0, infra_attempts = 0,
-           next_attempt_at = NULL, finished_at = NULL, backfill_next_at = NULL,
+           next_attempt_at = NULL, error_class = NULL, error_fingerprint = NULL,
+           last_error = NULL, finished_at = NULL, backfill_next_at = NULL,
            backfill_abandoned_at = NULL, backfill_abandoned_reason = NULL,
            updated_at = msgx_now()
       FROM chosen WHERE p.msg_id = chosen.msg_id

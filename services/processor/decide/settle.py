@@ -27,6 +27,7 @@ def settle(world: World, drafts: Mapping[str, Draft], *, now: datetime) -> tuple
     drafted = {
         flid: _drafted(world, flid, _spared(world, flid, draft), now)
         for flid, draft in drafts.items()
+        if flid in world.flights or flid not in world.spared  # gone, and not to come back
     }
     mains = {
         main

@@ -38,7 +38,7 @@ def audit(line: Line) -> list[tuple[str, int]]:
     return [(row["action"], row["affected"]) for row in rows]
 
 
-@pytest.mark.covers("R35", "R55")
+@pytest.mark.covers("R35", "R55", "B31", "CLM-3")
 def test_a_message_that_died_of_a_defect_is_replayed_under_its_identity(line: Line) -> None:
     line.run(adft(fltr("1")))
     dead = dead_of_a_defect(line, stand("7"))
@@ -60,7 +60,7 @@ def test_a_message_that_died_of_a_defect_is_replayed_under_its_identity(line: Li
     line.agree()
 
 
-@pytest.mark.covers("R35")
+@pytest.mark.covers("R35", "B30")
 def test_a_replay_older_than_what_stands_names_the_newer_source_and_is_refused(
     line: Line,
 ) -> None:
@@ -84,7 +84,7 @@ def test_a_replay_older_than_what_stands_names_the_newer_source_and_is_refused(
     assert audit(line) == [("replay", 0)]
 
 
-@pytest.mark.covers("R35", "INV-14b")
+@pytest.mark.covers("R35", "INV-14b", "B30")
 def test_with_stale_allowed_only_tags_that_nothing_newer_has_set_are_applied(
     line: Line,
 ) -> None:
@@ -321,7 +321,7 @@ def test_only_dead_messages_are_replayed(line: Line, operator: Operator) -> None
     assert line.end(waits)[0] == "PENDING"
 
 
-@pytest.mark.covers("R05")
+@pytest.mark.covers("R05", "B29")
 def test_tries_after_a_replay_are_kept_beside_those_before(line: Line) -> None:
     line.run(adft(fltr("1")))
     dead = dead_of_a_defect(line, stand("7"))
@@ -356,3 +356,15 @@ def test_lists_groups_and_totals_are_what_sql_says(line: Line, operator: Operato
     assert grouped.total_groups == line.one(
         "SELECT count(DISTINCT error_fingerprint) FROM proc_state WHERE state = 'DEAD'"
     )
+
+
+@pytest.mark.covers("R35", "R37")
+def test_a_higher_limit_of_tries_revives_nothing(line: Line) -> None:
+    line.run(adft(fltr("1")))
+    dead = dead_of_a_defect(line, stand("7"))
+    line.restart(pipeline={"max_attempts": 2, "ladder": ("PT1S",)})
+
+    line.run(stand("8"))
+
+    assert line.end(dead)[:2] == ("DEAD", "PROCESSING")
+    assert line.flight().values["STND"] == "8"

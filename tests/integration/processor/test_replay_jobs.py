@@ -58,7 +58,7 @@ def by_range(preview: Any, **options: Any) -> pb.ReplayRequest:
     return pb.ReplayRequest(admin=WHO, range=preview.range, **options)
 
 
-@pytest.mark.covers("R35", "R44", "INV-3")
+@pytest.mark.covers("R35", "R44", "INV-3", "B35")
 def test_as_many_are_replayed_as_the_preview_counted_while_the_processor_works(
     line: Line, operator: Operator
 ) -> None:

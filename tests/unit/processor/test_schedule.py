@@ -43,11 +43,13 @@ def known(deleted: bool = False, day: date | None = DAY, main: str | None = None
 
 
 def judged(
-    records: list[Record], stored: Mapping[str, Known], *, ratio: float = 1.0
+    records: list[Record], stored: Mapping[str, Known], *, ratio: float = 1.0, **more: Any
 ) -> Scope | Reject:
     whole = package(*records)
     days = days_of(whole, ZONE, NO_CUT)
-    return judge(whole, days, stored, zone=ZONE, day_cut=NO_CUT, max_removal_ratio=ratio)
+    return judge(
+        whole, days, stored, zone=ZONE, day_cut=NO_CUT, max_removal_ratio=ratio, **more
+    )
 
 
 def planned(world: World, *records: Record, absent: tuple[str, ...] = ()) -> dict[str, Write]:
@@ -110,6 +112,26 @@ def test_a_package_that_deletes_too_much_of_its_days_is_refused_with_the_counts(
     assert isinstance(scope, Reject) is refused
     if isinstance(scope, Reject):
         assert "2 of 4" in scope.text
+
+
+@pytest.mark.covers("R18", "R35")
+@pytest.mark.parametrize(
+    ("approved", "spared", "refused"),
+    [(2, "", False), (1, "", True), (3, "", True), (1, "3", False), (2, "3", True)],
+)
+def test_a_package_may_delete_exactly_as_many_as_were_approved(
+    approved: int, spared: str, refused: bool
+) -> None:
+    stored = {flid: known() for flid in "1234"}
+    records = [told("1", SODT=NOON), told("2", SODT=NOON)]
+
+    scope = judged(records, stored, ratio=0.1, approved=approved, spared=spared)
+    begun = judged(records, stored, ratio=0.1, approved=approved, spared=spared, begun=True)
+
+    assert isinstance(scope, Reject) is refused
+    assert not isinstance(begun, Reject)
+    if isinstance(scope, Reject):
+        assert f"not the {approved} that were approved" in scope.text
 
 
 @pytest.mark.covers("R17")
