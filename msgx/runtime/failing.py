@@ -9,11 +9,13 @@ import psycopg
 from msgx.domain.backoff import doubling, rung
 from msgx.domain.failure import REFUSED, ErrorClass, Fault
 from msgx.domain.message import Message
-from msgx.domain.processing import Trigger
+from msgx.domain.processing import Trigger, target
 from msgx.settings import Pipeline
 from msgx.store import service_term
 from msgx.store.connect import Connection, fault
 from msgx.store.proc_state import Head, Outcome
+from msgx.telemetry import metrics
+from msgx.telemetry.board import Board
 
 log = logging.getLogger(__name__)
 
@@ -87,3 +89,11 @@ def _dead(
         meta=None if message is None else message.meta,
         flid=message.flids[0] if message is not None and message.flids else None,
     )
+
+
+def count(board: Board, outcome: Outcome) -> None:
+    """Count a message that has come to its end."""
+    kind = "" if outcome.meta is None else outcome.meta.type
+    board.add(metrics.FINISHED, state=target(outcome.trigger), type=kind)
+    if outcome.error_class is not None:
+        board.add(metrics.FAILURES, error_class=outcome.error_class)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgx import clock
 from msgx.runtime.address import Address, GrpcService
 from msgx.runtime.control import LOOP, About, ControlService, Keeper
-from msgx.runtime.denials import Denials
+from msgx.runtime.denials import Denial, Denials
 from msgx.runtime.desk import Desk
 from msgx.runtime.drive import Drive, Loop
 from msgx.runtime.halt import Halt
@@ -65,7 +65,12 @@ def run(
     desk = Desk(leadership, Session(settings.database, f"{service}-status"))
     about = About(service, leadership, drives, halt, backlog)
     control = ControlService(about, desk)
-    address = _address(settings, [control.service(), *services], denials)
+
+    def refused(denial: Denial) -> None:
+        denials.note(denial)
+        board.add(metrics.CALLS_REFUSED)
+
+    address = _address(settings, [control.service(), *services], refused)
     measures = Measures(board, settings)
     address.start()
     for drive in drives:
@@ -92,10 +97,12 @@ def run(
 
 
 def _address(
-    settings: StoreSettings, services: Sequence[GrpcService], denials: Denials
+    settings: StoreSettings,
+    services: Sequence[GrpcService],
+    refused: Callable[[Denial], None],
 ) -> Address:
     try:
-        return Address(settings.control, settings.admin, services, denied=denials.note)
+        return Address(settings.control, settings.admin, services, denied=refused)
     except ValueError as error:
         raise SystemExit(f"the configuration is not usable:\n{error}") from None
 

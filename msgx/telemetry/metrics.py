@@ -12,6 +12,7 @@ from msgx.domain.delivery import Target
 from msgx.domain.failure import ErrorClass
 from msgx.domain.marking import Abandonment
 from msgx.domain.processing import TERMINAL
+from msgx.domain.refdata import Category
 from msgx.domain.requests import OPEN, RequestState
 from msgx.telemetry.metric import Counter, Gauge, Metric
 
@@ -24,6 +25,7 @@ _DISPATCHER: Final = ("dispatcher",)
 _TOPIC: Final = {"topic": tuple(one.part for one in Target)}
 _CLASS: Final = {"error_class": tuple(one.value for one in ErrorClass)}
 _REQUEST: Final = {"state": tuple(one.value for one in (RequestState.PENDING, *OPEN))}
+_TYPES: Final = ("", "SCHD", "FLOP", *(one.value for one in Category))  # "": not readable
 _LOOPS: Final = (
     "control",
     "leadership",
@@ -53,6 +55,12 @@ LOOP_FAULTS: Final = Counter(
     services=_EVERY,
     meaning="steps of a loop that failed: a server was away, or a defect of ours",
     labels=MappingProxyType({"loop": _LOOPS, "cause": ("away", "defect")}),
+)
+CALLS_REFUSED: Final = Counter(
+    "msgx.service.calls_refused",
+    "{call}",
+    services=_EVERY,
+    meaning="calls to the control address that carried no token, or one that does not do",
 )
 GAUGES_AGE: Final = Gauge(
     "msgx.service.gauges_age_seconds",
@@ -270,8 +278,8 @@ FINISHED: Final = Counter(
     "msgx.pipeline.finished",
     "{message}",
     services=_EXECUTORS,
-    meaning="messages that came to a terminal state",
-    labels=MappingProxyType({"state": tuple(sorted(one.value for one in TERMINAL))}),
+    meaning="messages that came to a terminal state, by the TYPE of their META",
+    labels=MappingProxyType({"state": tuple(sorted(TERMINAL)), "type": _TYPES}),
 )
 FAILURES: Final = Counter(
     "msgx.pipeline.failures",

@@ -13,10 +13,10 @@ import psycopg
 
 from msgx.domain.failure import Fault, Unfit
 from msgx.domain.message import Message
-from msgx.domain.processing import Trigger, target
+from msgx.domain.processing import Trigger
 from msgx.domain.requests import Match
 from msgx.mailbox.texts import Fetched
-from msgx.runtime.failing import blame, unblock, verdict
+from msgx.runtime.failing import blame, count, unblock, verdict
 from msgx.settings import Pipeline
 from msgx.store import (
     attempt,
@@ -146,9 +146,7 @@ class Processor:
                 elif answers is not None and not req_track.close(conn, answers):
                     extra = {"msg_id": fetched.msg_id, "req_id": answers.request.req_id}
                     log.warning("answer to a closed request", extra=extra)
-        self._board.add(metrics.FINISHED, state=target(outcome.trigger))
-        if outcome.error_class is not None:
-            self._board.add(metrics.FAILURES, error_class=outcome.error_class)
+        count(self._board, outcome)
         log.info("finished", extra={"msg_id": fetched.msg_id, "by": outcome.trigger.value})
 
     def _fail(self, conn: Connection, fetched: Fetched, failure: Fault, term: int) -> Progress:

@@ -13,11 +13,11 @@ import psycopg
 
 from msgx.domain.failure import ErrorClass, Fault
 from msgx.domain.message import Message, Reference, Refused, Unsupported
-from msgx.domain.processing import Route, Trigger, target
+from msgx.domain.processing import Route, Trigger
 from msgx.domain.refdata import Action
 from msgx.domain.replay import Order
 from msgx.mailbox.texts import Fetched
-from msgx.runtime.failing import blame, unblock, verdict
+from msgx.runtime.failing import blame, count, unblock, verdict
 from msgx.settings import Pipeline
 from msgx.store import (
     dead_letter,
@@ -104,7 +104,7 @@ class Executor:
             order = dead_letter.order_of(conn, fetched.msg_id)
             outcome = self._effect(conn, fetched.msg_id, message, order, now)
             self._end(conn, fetched, outcome, term)
-        self._count(outcome)
+        count(self._board, outcome)
         log.info("finished", extra={"msg_id": fetched.msg_id, "by": outcome.trigger.value})
 
     def _effect(
@@ -163,11 +163,6 @@ class Executor:
         if outcome.error_class is not None:
             dead_letter.keep(conn, fetched.msg_id, fetched.raw if self._keep_raw else None)
 
-    def _count(self, outcome: Outcome) -> None:
-        self._board.add(metrics.FINISHED, state=target(outcome.trigger))
-        if outcome.error_class is not None:
-            self._board.add(metrics.FAILURES, error_class=outcome.error_class)
-
     def _failed(self, conn: Connection, fetched: Fetched, error: Exception, term: int) -> None:
         """Record the failure on its row and unlock.
 
@@ -200,7 +195,7 @@ class Executor:
         conn.execute(service_term.UNLOCK_PIPELINE)
         dead = isinstance(ends, Outcome)
         if isinstance(ends, Outcome):
-            self._count(ends)
+            count(self._board, ends)
         else:
             self._board.add(metrics.FAILURES, error_class=failure.error_class)
         log.log(

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -62,6 +63,17 @@ class Process:
     def wait_for_health(self, wanted: str, part: str = "") -> None:
         """Wait until health says `wanted`."""
         self._until(lambda: self.health(part) == wanted, f"{part or 'it'} is {wanted}")
+
+    def figures(self) -> set[str]:
+        """Return the lines of `/metrics`."""
+        self._until(lambda: bool(self.logged("started")), "it starts")
+        where = f"http://127.0.0.1:{self.logged('started')[0]['metrics_port']}/metrics"
+        with urllib.request.urlopen(where, timeout=5) as answer:
+            return set(answer.read().decode().splitlines())
+
+    def wait_for_figures(self, wanted: set[str]) -> None:
+        """Wait until `/metrics` has these lines."""
+        self._until(lambda: wanted <= self.figures(), f"{wanted}")
 
     def peak_megabytes(self) -> float:
         """Return the most memory that the process ever had resident."""

@@ -25,6 +25,23 @@ pytestmark = [
     pytest.mark.kafka,
 ]
 
+FIGURES = {
+    "intake": {
+        "msgx_service_ready 1.0",
+        "msgx_intake_registered_total 2.0",
+        "msgx_pipeline_backfill_owed 0.0",
+    },
+    "processor": {
+        'msgx_pipeline_finished_total{state="SUCCEEDED",type="FLOP"} 1.0',
+        "msgx_pipeline_backlog_messages 0.0",
+    },
+    "refdata": {"msgx_service_ready 1.0"},
+    "dispatcher": {
+        'msgx_dispatch_delivered_total{topic="msg"} 2.0',
+        'msgx_dispatch_pending{topic="schd"} 0.0',
+    },
+    "api": {"msgx_service_ready 1.0"},
+}
 XML = {"content-type": "text/xml"}
 
 
@@ -47,6 +64,8 @@ def gateway(line: Line, topics: Any) -> Iterator[dict[str, Process]]:
                 "MSGX_KAFKA__BOOTSTRAP": topics.kafka.bootstrap,
                 "MSGX_KAFKA__PREFIX": topics.kafka.prefix,
                 "MSGX_HTTP__BIND": "127.0.0.1:0",
+                "MSGX_TELEMETRY__METRICS_BIND": "127.0.0.1:0",
+                "MSGX_TELEMETRY__PERIOD": "PT0.2S",
                 "MSGX_LEADERSHIP__TIMEOUT": "PT8S",
             }
             processes[name] = stack.enter_context(running(name, **variables))
@@ -91,6 +110,8 @@ def test_one_update_goes_all_the_way(
     assert values(changes)[1]["CHANGES"] == {"STND": "101"}
     assert values(consume(topics, Target.SCHD))[-1] == shown[0]
     line.agree()
+    for name, wanted in FIGURES.items():
+        gateway[name].wait_for_figures(wanted)
 
 
 @pytest.mark.covers("B104", "OPS-1")

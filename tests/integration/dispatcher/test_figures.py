@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from msgx.domain.delivery import Target
+from msgx.domain.failure import Away
 from msgx.runtime.gauges import Gauges
 from msgx.runtime.leadership import Standby
 from msgx.runtime.session import Session
@@ -22,6 +25,7 @@ from services.dispatcher.figures import figures
 from services.dispatcher.settings import Settings
 from tests.support.dispatcher import add, leading, ours, running, settings
 from tests.support.dispatcher import figures as shown
+from tests.support.relay import Relay
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.pg
@@ -156,6 +160,35 @@ def test_a_standby_tells_no_figures(pg: "psycopg.Connection[Any]", pg_dsn: str) 
 
     assert board.read(metrics.HELD) == {}
     assert board.read(metrics.GAUGES_AGE) == {}
+
+
+@pytest.mark.covers("R14")
+def test_while_postgresql_is_away_the_last_figures_stay_and_say_how_old_they_are(
+    pg: "psycopg.Connection[Any]", pg_dsn: str
+) -> None:
+    add(pg, "7", 1, state="DEAD")
+    board = Board("dispatcher")
+    parts = conninfo_to_dict(pg_dsn)
+    with (
+        leading(settings(pg_dsn, "nowhere:1", "")) as leadership,
+        closing(Relay(str(parts["host"]), int(str(parts["port"])))) as relay,
+    ):
+        through = make_conninfo(pg_dsn, host="127.0.0.1", port=relay.port)
+        given = settings(through, "nowhere:1", "")
+        session = Session(given.database, "test")
+        gauges = Gauges(board, leadership, session, figures, timedelta(seconds=1))
+        gauges.step()
+        young = board.read(metrics.GAUGES_AGE)[()]
+        relay.cut()
+
+        with pytest.raises(Away):
+            gauges.step()
+
+        assert board.read(metrics.HELD)["msg", "DEAD"] == 1
+        assert board.read(metrics.GAUGES_AGE)[()] > young
+        relay.restore()
+        gauges.step()
+        gauges.close()
 
 
 @pytest.mark.kafka

@@ -1,11 +1,24 @@
 """The registry, the board, and what Prometheus reads of it."""
 
+import queue
 import re
+import socket
+import threading
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from urllib.error import HTTPError
 
+import grpc
 import pytest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+    ExportMetricsServiceResponse,
+)
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2_grpc import (
+    MetricsServiceServicer,
+    add_MetricsServiceServicer_to_server,
+)
 
 from msgx.telemetry import metrics
 from msgx.telemetry.board import Board
@@ -95,6 +108,62 @@ def test_metrics_are_answered_on_their_own_address_and_nothing_else_is() -> None
 
     assert kind.startswith("text/plain")
     assert "\nmsgx_service_ready 1.0\n" in text
+
+
+class Collector(MetricsServiceServicer):
+    """A collector that keeps what it was sent."""
+
+    def __init__(self) -> None:
+        self.seen: queue.Queue[ExportMetricsServiceRequest] = queue.Queue()
+
+    def Export(
+        self, request: ExportMetricsServiceRequest, context: object
+    ) -> ExportMetricsServiceResponse:
+        """Take one export."""
+        self.seen.put(request)
+        return ExportMetricsServiceResponse()
+
+
+def test_figures_go_to_a_collector_by_otlp_with_the_name_of_their_service() -> None:
+    collector = Collector()
+    server = grpc.server(ThreadPoolExecutor(1))
+    add_MetricsServiceServicer_to_server(collector, server)  # type: ignore[no-untyped-call]
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    board = Board("dispatcher")
+    board.add(metrics.DELIVERED, 3, topic="msg")
+
+    with closing(
+        Exports(
+            board, environment="test", otlp_endpoint=f"http://127.0.0.1:{port}", period=0.05
+        )
+    ):
+        request = collector.seen.get(timeout=10)
+
+    server.stop(0)
+    (told,) = request.resource_metrics
+    names = {one.key: one.value.string_value for one in told.resource.attributes}
+    assert names["service.name"] == "dispatcher"
+    assert names["deployment.environment.name"] == "test"
+    sent = {one.name: one for scope in told.scope_metrics for one in scope.metrics}
+    points = sent["msgx.dispatch.delivered"].sum.data_points
+    assert {one.attributes[0].value.string_value: one.as_double for one in points} == {
+        "msg": 3,
+        "schd": 0,
+    }
+
+
+def test_a_collector_that_is_away_does_not_hold_up_the_end() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        where = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        exports = Exports(
+            Board("dispatcher"), environment="test", otlp_endpoint=where, period=3600
+        )
+        ended = threading.Thread(target=exports.close)
+        ended.start()
+        ended.join(timeout=20)
+
+    assert not ended.is_alive()
 
 
 def test_an_address_that_is_taken_says_which_parameter_names_it() -> None:
