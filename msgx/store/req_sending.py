@@ -93,6 +93,10 @@ _EXPLAIN: Final = """
     UPDATE req_track SET last_error = %(error)s
      WHERE state = 'PENDING' AND last_error IS DISTINCT FROM %(error)s
 """
+_QUIET: Final = """
+    SELECT NOT EXISTS (SELECT FROM req_track WHERE state = 'SENDING')
+       AND NOT EXISTS (SELECT FROM req_track WHERE state = 'SENT' AND expires_at <= msgx_now())
+"""
 _UNSETTLED: Final = """
     SELECT req_id, req_type, req_styp, seqn, out_id_floor,
            sending_at + %(settles)s <= msgx_now()
@@ -139,6 +143,12 @@ class Unsettled:
     seqn: str
     floor: int
     quiet: bool
+
+
+def quiet(conn: Connection) -> bool:
+    """Tell whether no write is broken and nothing is overdue; it only reads."""
+    row: Any = conn.execute(_QUIET).fetchone()
+    return bool(row[0])
 
 
 def expire_overdue(conn: Connection, *, limit: int) -> list[int]:

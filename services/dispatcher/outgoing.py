@@ -57,13 +57,13 @@ class Outgoing:
             Standby: another instance leads.
             Away: PostgreSQL or the mailbox is away; what waits goes on waiting.
         """
-        self.tend()
-        with self._fenced("looking for requests") as conn:
+        self._tend()
+        with self._session.use("looking for requests") as conn:
             waiting = req_sending.next_waiting(conn)
-            if waiting is not None and self._read_only:
-                req_sending.explain(conn, _READ_ONLY)
-                waiting = None
         if waiting is None:
+            return self._settings.interval
+        if self._read_only:
+            self._explain(_READ_ONLY)
             return self._settings.interval
         claimed = self._claim(waiting)
         if claimed is not None:
@@ -77,8 +77,7 @@ class Outgoing:
         Raises:
             Standby, Away: as `step`.
         """
-        self._expire()
-        self._settle()
+        self._tend()
         return self._settings.interval
 
     def close(self) -> None:
@@ -86,29 +85,35 @@ class Outgoing:
         self._session.close()
         self._outbound.close()
 
-    def _expire(self) -> None:
+    def _tend(self) -> None:
+        with self._session.use("looking for requests") as conn:
+            if req_sending.quiet(conn):  # a look needs no term, and costs nothing
+                return
         with self._fenced("expiring requests") as conn:
             expired = req_sending.expire_overdue(conn, limit=_BATCH)
+            broken = req_sending.unsettled(conn, settles=self._outbound.settles, limit=_BATCH)
         for req_id in expired:
             log.warning("request expired", extra={"req_id": req_id})
-
-    def _settle(self) -> None:
-        """Find out about requests whose write was broken off (R34)."""
-        with self._fenced("looking for broken writes") as conn:
-            broken = req_sending.unsettled(conn, settles=self._outbound.settles, limit=_BATCH)
         for one in broken:
-            row = self._outbound.find(marks(one.type, one.styp, one.seqn), floor=one.floor)
-            if row is not None:
-                self._confirm(one.req_id, row)
-            elif one.quiet:
-                self._lose(one)
+            self._settle(one)
+
+    def _settle(self, one: Unsettled) -> None:
+        """Find out about a request whose write was broken off (R34)."""
+        row = self._outbound.find(marks(one.type, one.styp, one.seqn), floor=one.floor)
+        if row is not None:
+            self._confirm(one.req_id, row)
+        elif one.quiet:
+            self._lose(one)
+
+    def _explain(self, why: str) -> None:
+        with self._fenced("explaining requests") as conn:
+            req_sending.explain(conn, why)
 
     def _claim(self, waiting: Waiting) -> Claimed | None:
         try:
             floor = self._outbound.highest()
         except Away as away:
-            with self._fenced("explaining requests") as conn:
-                req_sending.explain(conn, away.text)
+            self._explain(away.text)
             raise
         with self._fenced("claiming a request") as conn:
             found = req_sending.claim(

@@ -73,7 +73,7 @@ def answered(desk: Office, msg_id: int, kind: tuple[RequestType, str]) -> Match:
     return Match(request=found, msg_id=msg_id, by=MatchedBy.TYPE, lag=None)
 
 
-@pytest.mark.covers("US-09", "C-4", "R34")
+@pytest.mark.covers("US-09", "C-4", "CLM-8", "R34", "G-REQ-TRACK")
 def test_a_waiting_request_is_written_once_and_sent_under_its_row(desk: Office) -> None:
     plan, gates = desk.register(JUNE), desk.register()
 
@@ -339,7 +339,7 @@ def test_a_deposed_dispatcher_confirms_nothing_and_the_next_one_does(
         assert len(desk.written()) == 1
 
 
-@pytest.mark.covers("US-09", "B62")
+@pytest.mark.covers("US-09", "B62", "G-REQ-TRACK-RETENTION")
 def test_closed_requests_leave_after_their_time_and_open_ones_stay(desk: Office) -> None:
     old, fresh = desk.register(), desk.register()
     desk.step(3)

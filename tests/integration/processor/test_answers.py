@@ -47,7 +47,7 @@ def test_an_answer_is_the_truth_about_the_asked_day_and_closes_its_request(
     line.agree()
 
 
-@pytest.mark.covers("US-09", "R56", "INV-30")
+@pytest.mark.covers("US-09", "R56", "INV-30", "G-RESP-GUARD")
 @pytest.mark.parametrize(
     ("given", "reason"),
     [

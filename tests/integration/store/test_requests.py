@@ -74,7 +74,7 @@ def row(conn: Connection, req_id: int, columns: str) -> Any:
     ).fetchone()
 
 
-@pytest.mark.covers("US-09", "R08")
+@pytest.mark.covers("US-09", "R08", "G-REQ-OPEN-UNIQUE")
 @pytest.mark.parametrize("one", requests.OPEN)
 @pytest.mark.parametrize("other", requests.OPEN)
 def test_a_second_open_request_of_a_kind_is_refused_by_the_database(
