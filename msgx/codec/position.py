@@ -1,15 +1,17 @@
-"""Where in a text something is wrong: line, column, tag, which flight of the package (B82)."""
+"""Where in a text something is wrong: line, column, tag, which record of the package (B82)."""
 
 import re
 from dataclasses import dataclass
 from typing import Final
+
+from msgx.domain.refdata import Category
 
 BLANKS: Final = " \t\r\n"
 """What XML calls white space; nothing else is trimmed from a value."""
 
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _START_TAG: Final = re.compile(r"<([A-Za-z_][\w.-]{0,63})")
-_RECORD: Final = re.compile(r"<(FLTR|FLOP)[\s/>]")
+_RECORD: Final = re.compile(rf"<({'|'.join(('FLTR', 'FLOP', *Category))})[\s/>]")
 _FLID: Final = re.compile(r"<FLID>\s*([0-9]{1,19})\s*</FLID>")
 _NEAR: Final = 4096
 

@@ -21,6 +21,7 @@ from tests.unit.codec.messages import (
     message,
     package,
     record,
+    reference_package,
 )
 
 GOOD = flop("REMC", "<REMC>北京</REMC>")
@@ -81,6 +82,17 @@ def test_a_broken_end_tag_in_a_package_names_its_flight() -> None:
 
     assert "end tag without its start tag" in text
     assert "FLTR 417 (FLID 417)" in text
+
+
+@pytest.mark.covers("B82", "US-13")
+def test_a_control_character_in_reference_data_names_its_record() -> None:
+    records = [f"<GCOD>{n}</GCOD><GTML>T5</GTML>" for n in range(1, 901)]
+    records[416] = records[416].replace("T5", "T\x085")
+
+    text = malformed(reference_package("GLST", "DNLD", *records))
+
+    assert "forbidden character 0x08" in text
+    assert text.endswith("in GTML, GLST 417")
 
 
 @pytest.mark.covers("R26")
