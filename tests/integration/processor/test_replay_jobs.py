@@ -3,6 +3,7 @@ in the middle (R35, R43, R44)."""
 
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +16,8 @@ from tests.support.intake import backfilling, debt, lead, mark_of, move_time, ru
 from tests.support.intake import upstream as mailbox_session
 from tests.support.messages import adft, fltr, stand
 from tests.support.processor import Line
-from tests.support.replaying import WHO, Operator, operating, verdict_of
+from tests.support.processor_process import processing
+from tests.support.replaying import TOKEN, WHO, Operator, operating, verdict_of
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
@@ -211,6 +213,39 @@ def test_a_job_whose_session_is_killed_leaves_nothing_between_and_is_given_again
     assert last.changed == between["PENDING"]
     line.run()
     assert states(line) == {"SUCCEEDED": 501}
+
+
+@pytest.mark.covers("R35", "B104")
+@pytest.mark.parametrize("end", ["terminate", "kill"])
+def test_a_job_whose_process_ends_leaves_nothing_between_and_is_given_again(
+    line: Line, end: str
+) -> None:
+    line.run(adft(fltr("1")))
+    line.stop()
+    die(line, range(10, 60))
+    given = {"MSGX_ADMIN__TOKEN": TOKEN, "MSGX_CONTROL__GRACE": "PT1S"}
+    with processing(line, **given) as process:
+        process.wait_for_health("SERVING")
+        with closing(Operator(process.logged("started")[0]["port"])) as first:
+            preview = first.preview()
+            stream = first.call("Replay", by_range(preview, per_second=5))
+            told = next(stream)
+            status = getattr(process, end)()
+            with pytest.raises(grpc.RpcError):
+                list(stream)
+    line.wait_for_no_leader()
+    line.start()
+    with operating(line) as second:
+        *_, last = second.call("Replay", by_range(preview))
+    line.run()
+
+    assert status in (0, None)
+    assert told.replayed == 5
+    assert last.replayed > 0
+    assert last.changed >= 5
+    assert last.replayed + last.changed == 50
+    assert states(line) == {"SUCCEEDED": 51}
+    line.agree()
 
 
 @pytest.mark.covers("R35")
