@@ -55,6 +55,7 @@ class Relay:
         self._pace = pace
         self._idle = idle
         self._stopping = stopping
+        self._ends = False  # the wave in work: what follows of it is not sent
         self._session = Session(
             settings.database,
             f"dispatcher-{target.part}",
@@ -152,6 +153,7 @@ class Relay:
                     metrics.REFUSED, topic=self._target.part, error_class=fault.error_class
                 )
         held: set[bytes] = set()
+        self._ends = False
         for part in parts(wave):
             held |= self._send(conn, without(part, held))
 
@@ -166,7 +168,10 @@ class Relay:
     def _send(self, conn: Connection, wave: Sequence[Record]) -> set[bytes]:
         """Send `wave`, in smaller parts where it is refused, and return the units that a
         refused event holds."""
-        if not wave or self._stopping():
+        # Once for the whole wave: were it asked again after a pause that was short, a later
+        # event of a flight might go before an earlier one.
+        self._ends = self._ends or self._stopping()
+        if not wave or self._ends:
             return set()
         try:
             self._sender.send(wave)

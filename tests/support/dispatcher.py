@@ -178,12 +178,13 @@ def relaying(
     *,
     leadership: Leadership | None = None,
     board: Board | None = None,
+    stopping: Callable[[], bool] = lambda: False,
 ) -> Iterator[Relay]:
     """Yield a relay whose steps the test makes, on the production connections."""
     if leadership is None:
         with (
             leading(given) as own,
-            relaying(given, target, leadership=own, board=board) as relay,
+            relaying(given, target, leadership=own, board=board, stopping=stopping) as relay,
         ):
             yield relay
         return
@@ -194,7 +195,7 @@ def relaying(
         limit=given.dispatch.batch,
         pace=timedelta(),
         idle=timedelta,
-        stopping=lambda: False,
+        stopping=stopping,
         board=board or Board(Service.DISPATCHER),
     )
     with closing(relay):

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from msgx.rpc.v1 import control_pb2 as pb
 from msgx.runtime.control import VERSION
 from msgx.store import migrate
 from tests.support.control import TOKEN, Caller
@@ -47,13 +48,21 @@ def service(name: str, dsn: str, **variables: str) -> Iterator[tuple[Process, Ca
             yield process, Caller(channel)
 
 
+def refused(pg: "psycopg.Connection[Any]") -> set[str]:
+    """Return the services that kept a refused call."""
+    rows = pg.execute("SELECT service FROM admin_audit WHERE action = 'denied:Wake'").fetchall()
+    return {str(row[0]) for row in rows}
+
+
 def leads(caller: Caller) -> bool:
     """Tell whether it leads."""
     return bool(caller.status().leads)
 
 
 @pytest.mark.covers("R14", "R55", "B104")
-def test_every_service_says_what_it_is_and_ends_in_order(pg_dsn: str) -> None:
+def test_every_service_says_what_it_is_keeps_who_was_refused_and_ends_in_order(
+    pg: "psycopg.Connection[Any]", pg_dsn: str
+) -> None:
     with ExitStack() as stack:
         started = {name: stack.enter_context(service(name, pg_dsn)) for name in LOOPS}
         for name, (_, caller) in started.items():
@@ -69,6 +78,10 @@ def test_every_service_says_what_it_is_and_ends_in_order(pg_dsn: str) -> None:
             assert {one.count for one in told.backlog} <= {0}
             fixed = {one.name for one in told.loops if not one.pausable}
             assert fixed <= {"leadership", "control", "gauges", "http"}
+        for _, caller in started.values():
+            stranger = Caller(caller.channel, "a-token-of-somebody-else")
+            assert stranger.refusal("Wake", pb.WakeRequest())[0] == "UNAUTHENTICATED"
+        until(lambda: refused(pg) == set(LOOPS), "each kept its refusal")
         for process, _ in started.values():
             process.child.terminate()
         assert {process.ended() for process, _ in started.values()} == {0}

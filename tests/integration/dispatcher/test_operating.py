@@ -1,15 +1,19 @@
 """Requeue, discard and pause as they reach the topics; the service as a process with its
 token."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import grpc
 import psycopg
 import pytest
 
 from msgx.domain.delivery import Target
 from msgx.rpc.v1 import delivery_pb2 as pb
 from services.dispatcher.settings import Settings
+from tests.support.control import Caller
 from tests.support.dispatcher import (
     add,
     changed,
@@ -104,6 +108,53 @@ def test_a_dead_state_is_revived_by_the_next_generation_without_anybody(
     assert pg.execute(
         "SELECT attempts, failed_at, error_class FROM msg_event WHERE target = 'KAFKA:schd'"
     ).fetchone() == (0, None, None)
+
+
+@pytest.mark.covers("R29", "R55")
+def test_a_pause_in_a_wave_that_is_over_at_once_swaps_nothing(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    refused_before, behind = add(pg, "7", 1, attempts=1), add(pg, "7", 2)
+    told = iter([True])  # at the part of the first event, and at no other
+
+    with relaying(given, stopping=lambda: next(told, False)) as relay:
+        settle(relay, lambda: set(states(pg).values()) == {"SENT"}, "all sent")
+
+    assert [one.event_id for one in consume(given)] == [refused_before, behind]
+
+
+@pytest.mark.system
+@pytest.mark.covers("R55", "R14")
+def test_a_paused_topic_rests_over_a_restart_and_the_other_one_flows(
+    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+) -> None:
+    with (
+        running(given, tmp_path / "first", MSGX_ADMIN__TOKEN=TOKEN),
+        calling(tmp_path / "first") as caller,
+    ):
+        until(lambda: caller.health() == "SERVING", "it serves")
+        assert caller.pause("msg")
+        until(lambda: caller.state("msg") == "PAUSED", "the topic rests")
+        event, state = add(pg, "7", 1), add(pg, "7", 1, target=Target.SCHD)
+        until(lambda: states(pg)[state] == "SENT", "schd sent")
+    with (
+        running(given, tmp_path / "again", MSGX_ADMIN__TOKEN=TOKEN),
+        calling(tmp_path / "again") as caller,
+    ):
+        until(lambda: caller.health() == "SERVING", "it serves, the topic at rest")
+        assert states(pg) == {event: "PENDING", state: "SENT"}
+
+        assert caller.resume("msg")
+        until(lambda: states(pg)[event] == "SENT", "msg sent")
+
+    assert versions(consume(given), "7") == [1]
+
+
+@contextmanager
+def calling(log: Path) -> Iterator[Caller]:
+    """Yield an operator of the service that writes this log."""
+    with grpc.insecure_channel(f"127.0.0.1:{started(log)['port']}") as channel:
+        yield Caller(channel)
 
 
 @pytest.mark.system

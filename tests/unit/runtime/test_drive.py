@@ -1,0 +1,63 @@
+"""A loop at work: what it says of itself, and how often it can be woken."""
+
+import itertools
+import threading
+from datetime import timedelta
+
+from msgx import clock
+from msgx.runtime.drive import _BETWEEN_WAKES, Drive, Loop, State
+from msgx.runtime.halt import Halt
+from msgx.telemetry.board import Board
+from tests.support.waiting import until
+
+
+def test_whoever_wakes_in_a_circle_makes_no_hot_loop() -> None:
+    halt = Halt()
+    halt.pauses = {}
+    steps: list[float] = []
+
+    def step() -> timedelta:
+        steps.append(clock.ticks())
+        return timedelta(hours=1)
+
+    drive = Drive(Loop("msg", step), halt, Board("dispatcher"))
+    thread = threading.Thread(target=drive.run)
+    thread.start()
+
+    def woken() -> bool:
+        drive.wake()
+        return len(steps) >= 10
+
+    until(woken, "ten steps")
+    halt.stop()
+    drive.wake()
+    thread.join(30)
+
+    assert all(b - a >= _BETWEEN_WAKES for a, b in itertools.pairwise(steps))
+
+
+def test_before_it_is_known_what_is_paused_nothing_begins() -> None:
+    halt, steps = Halt(), []
+
+    def step() -> timedelta:
+        steps.append(1)
+        return timedelta(hours=1)
+
+    loops = Loop("msg", step), Loop("http", step, pausable=False)
+    drives = [Drive(loop, halt, Board("dispatcher")) for loop in loops]
+    for drive in drives:
+        drive.thread.start()
+    try:
+        until(lambda: drives[0].report.state is State.WAITING, "it waits to be told")
+        until(lambda: drives[1].report.well, "what cannot be paused begins")
+        assert not drives[0].report.well
+        assert len(steps) == 1
+
+        halt.pauses = {}
+        drives[0].wake()
+        until(lambda: drives[0].report.well, "then it begins")
+    finally:
+        halt.stop()
+        for drive in drives:
+            drive.wake()
+            drive.thread.join(30)
