@@ -1,0 +1,86 @@
+"""Whoever holds a lock of a service is killed, or stands still: the standby leads in time."""
+
+import signal
+from typing import Final
+
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from msgx.store.service_term import Service
+from tests.support.process import Process, running
+from tests.support.processor import Line
+from tests.support.waiting import until
+
+pytestmark = [pytest.mark.system, pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
+
+LEADING: Final = (Service.INTAKE, Service.PROCESSOR, Service.REFDATA, Service.DISPATCHER)
+IN_TIME: Final = 5.0
+"""Seconds that a standby may need after a kill."""
+
+TERM: Final = "SELECT term FROM service_term WHERE service = %s"
+LEADER: Final = "SELECT instance FROM service_term WHERE service = %s"
+
+
+def variables(line: Line, service: Service) -> dict[str, str]:
+    """Return what `service` reads, as its own role; Kafka is away, which concerns no lock."""
+    places = line.places
+    return {
+        "MSGX_DATABASE__DSN": make_conninfo(places.dsn, user=f"msgx_{service}"),
+        "MSGX_MAILBOX__URL": places.mailbox,
+        "MSGX_REDIS__URL": places.redis,
+        "MSGX_KAFKA__BOOTSTRAP": "127.0.0.1:9",
+        "MSGX_KAFKA__PRODUCE_TIMEOUT": "PT1S",
+        "MSGX_LEADERSHIP__TIMEOUT": "PT3S",
+    }
+
+
+def leads(process: Process) -> bool:
+    return bool(process.logged("leads"))
+
+
+def waits(process: Process) -> bool:
+    return any("another" in line["reason"] for line in process.logged("waits"))
+
+
+@pytest.mark.covers("R13", "R14", "B48")
+@pytest.mark.parametrize("service", LEADING)
+def test_the_standby_leads_within_five_seconds_of_a_kill(line: Line, service: Service) -> None:
+    line.stop()
+    given = variables(line, service)
+    with running(service, **given) as first:
+        until(lambda: leads(first), "the first one leads")
+        term, leader = line.one(TERM, service), line.one(LEADER, service)
+        with running(service, **given) as second:
+            until(lambda: waits(second), "the second one waits")
+            assert line.one(TERM, service) == term
+
+            first.kill()
+
+            until(
+                lambda: line.one(TERM, service) == term + 1,
+                f"{service} is led within {IN_TIME} seconds",
+                seconds=IN_TIME,
+            )
+            until(lambda: leads(second), "the second one leads")
+            assert line.one(LEADER, service) != leader
+
+
+@pytest.mark.covers("R13", "R14", "B42")
+@pytest.mark.parametrize("service", [Service.INTAKE, Service.REFDATA, Service.DISPATCHER])
+def test_one_that_stood_still_steps_down_when_it_wakes(line: Line, service: Service) -> None:
+    line.stop()
+    given = variables(line, service)
+    with running(service, **given) as first:
+        until(lambda: leads(first), "the first one leads")
+        term = line.one(TERM, service)
+        with running(service, **given) as second:
+            until(lambda: waits(second), "the second one waits")
+            first.child.send_signal(signal.SIGSTOP)
+            until(lambda: line.one(TERM, service) == term + 1, "the second one leads")
+            leader = line.one(LEADER, service)
+
+            first.child.send_signal(signal.SIGCONT)
+
+            until(lambda: first.logged("leads no more"), "the first one steps down")
+            until(lambda: waits(first), "the first one waits")
+            assert (line.one(TERM, service), line.one(LEADER, service)) == (term + 1, leader)
