@@ -12,7 +12,7 @@ from msgx.runtime.address import Address, GrpcService
 from msgx.runtime.control import LOOP, About, ControlService, Keeper
 from msgx.runtime.denials import Denial, Denials
 from msgx.runtime.desk import Desk
-from msgx.runtime.drive import Drive, Loop
+from msgx.runtime.drive import Drive, Loop, State
 from msgx.runtime.halt import Halt
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.measures import Measures
@@ -80,6 +80,10 @@ def run(
         clock.rest(_LOOK_SECONDS)  # no event's wait: a signal handler must take no lock
         serves = about.serves
         board.set(metrics.READY, serves)
+        board.put(
+            metrics.PAUSED,
+            {(one.loop.name,): one.report.state is State.PAUSED for one in drives},
+        )
         address.tell("", serving=serves)
         for drive in drives:
             address.tell(drive.loop.name, serving=drive.report.well)

@@ -1,4 +1,4 @@
-"""MSG_EVENT and SERVICE_CONTROL in numbers, for the metrics of delivery. Owner: dispatcher.
+"""MSG_EVENT in numbers, for the metrics of delivery. Owner: dispatcher.
 
 Each statement reads a bounded number of rows, by the partial indexes; none of what was sent.
 """
@@ -8,7 +8,6 @@ from typing import Final
 
 from msgx.domain.delivery import Target
 from msgx.store.connect import Connection
-from msgx.store.service_term import Service
 
 _MOST_PENDING: Final = 100_000
 _MOST_STOPPING: Final = 10_000
@@ -20,9 +19,7 @@ _PENDING: Final = f"""
              WHERE target = %(target)s AND state = 'PENDING' LIMIT {_MOST_PENDING}) few),
            extract(epoch FROM msgx_now() - (SELECT released_at FROM msg_event
              WHERE target = %(target)s AND state = 'PENDING' AND released_at IS NOT NULL
-             ORDER BY target, event_id LIMIT 1))::float8,
-           EXISTS (SELECT FROM service_control
-             WHERE service = '{Service.DISPATCHER}' AND part = %(part)s)
+             ORDER BY target, event_id LIMIT 1))::float8
 """
 # View held_unit without the length of each queue, and of a bounded number of events: under a
 # hold one counts flights, not what waits behind them.
@@ -60,21 +57,19 @@ class Figures:
 
     pending: int
     oldest_unsent_seconds: float
-    paused: bool
     held: dict[str, tuple[int, float]]  # by cause: flights, the longest in seconds
     dead: dict[str, int]  # by error class
 
 
 def read(conn: Connection, topic: Target) -> Figures:
     """Return the figures of one topic."""
-    given = {"target": topic, "part": topic.part}
+    given = {"target": topic}
     row = conn.execute(_PENDING, given).fetchone()
     assert row is not None  # noqa: S101
-    pending, oldest, paused = row
+    pending, oldest = row
     return Figures(
         pending=pending,
         oldest_unsent_seconds=oldest or 0.0,
-        paused=paused,
         held={cause: (count, age) for cause, count, age in conn.execute(_HELD, given)},
         dead=dict(conn.execute(_DEAD, given).fetchall()),
     )

@@ -29,6 +29,7 @@ _TYPES: Final = ("", "SCHD", "FLOP", *(one.value for one in Category))  # "": no
 _LOOPS: Final = (
     "control",
     "leadership",
+    "gauges",
     "poller",
     "backfill",
     "pump",
@@ -36,9 +37,6 @@ _LOOPS: Final = (
     "schd",
     "requests",
     "retention",
-    "replay",
-    "gauges",
-    "control",
     "http",
 )
 
@@ -55,6 +53,13 @@ LOOP_FAULTS: Final = Counter(
     services=_EVERY,
     meaning="steps of a loop that failed: a server was away, or a defect of ours",
     labels=MappingProxyType({"loop": _LOOPS, "cause": ("away", "defect")}),
+)
+PAUSED: Final = Gauge(
+    "msgx.service.paused",
+    "1",
+    services=_EVERY,
+    meaning="1: an operator lets the loop rest",
+    labels=MappingProxyType({"loop": _LOOPS}),
 )
 CALLS_REFUSED: Final = Counter(
     "msgx.service.calls_refused",
@@ -104,13 +109,6 @@ DEAD_EVENTS: Final = Gauge(
     services=_DISPATCHER,
     meaning="events that will not be tried again by themselves; counted up to 10,000",
     labels=MappingProxyType({**_TOPIC, **_CLASS}),
-)
-PAUSED: Final = Gauge(
-    "msgx.dispatch.paused",
-    "1",
-    services=_DISPATCHER,
-    meaning="1: an operator lets the topic rest",
-    labels=MappingProxyType(_TOPIC),
 )
 DELIVERED: Final = Counter(
     "msgx.dispatch.delivered",

@@ -24,7 +24,6 @@ def _delivery(conn: Connection) -> Iterator[Reading]:
         metrics.OLDEST_UNSENT,
         {(topic,): one.oldest_unsent_seconds for topic, one in found.items()},
     )
-    yield metrics.PAUSED, {(topic,): one.paused for topic, one in found.items()}
     yield (
         metrics.HELD,
         {

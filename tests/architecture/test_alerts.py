@@ -1,13 +1,17 @@
 """deploy/alerts.yaml: rules in Prometheus' form, of figures that exist, each with a page."""
 
+import ast
 import re
 from typing import Any, Final
 
 import pytest
 import yaml
 
+from msgx.domain.delivery import Target
+from msgx.runtime.control import LOOP
 from msgx.telemetry import metrics
-from tests.architecture.sources import ROOT
+from services.dispatcher.outgoing import PART
+from tests.architecture.sources import ROOT, modules, tree
 
 BY_NAME: Final = {one.prometheus: one for one in metrics.ALL}
 TOLD: Final[dict[str, Any]] = yaml.safe_load(
@@ -74,3 +78,20 @@ def test_a_page_names_no_metric_that_there_is_not() -> None:
     }
 
     assert named - known == set()
+
+
+def test_every_loop_of_a_service_is_known_to_the_figures_about_loops() -> None:
+    named = {
+        call.args[0].value
+        for path in modules("services")
+        for call in ast.walk(tree(path))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "Loop"
+        and isinstance(call.args[0], ast.Constant)
+    }
+
+    assert {"pump", "poller", "http"} <= named
+    assert named | {LOOP, PART, *(one.part for one in Target)} == set(
+        metrics.PAUSED.labels["loop"]
+    )
