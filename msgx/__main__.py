@@ -10,6 +10,7 @@ from typing import Final
 from msgx.config.gather import CONFIG, Given
 from msgx.config.parameters import Parameter, parameters, shown
 from msgx.config.reading import Unusable, read_from
+from msgx.runtime import tls
 from msgx.settings import AllSettings, ProcessSettings
 from msgx.store.service_term import Service
 
@@ -28,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
 def check(service: Service, file: str | None) -> bool:
     """Say whether `service` would start with this configuration, or everything that is
     wrong."""
-    return _read(service, file, lambda *_: iter(["usable"]))
+    return _read(service, file, _usable)
 
 
 def show(service: Service, file: str | None) -> bool:
@@ -50,11 +51,22 @@ def _read(
         return False
     try:
         settings, given = read_from(kind, AllSettings, os.environ, file)
+        lines = list(then(settings, given))
     except Unusable as refusal:
         _say(service, str(refusal).splitlines())
         return False
-    _say(service, then(settings, given))
+    _say(service, lines)
     return True
+
+
+def _usable(settings: ProcessSettings, given: Given) -> Iterator[str]:
+    """Say so, if what the files hold fits as well."""
+    del given
+    try:
+        tls.credentials(settings.control)
+    except ValueError as fault:
+        raise Unusable([str(fault)]) from None
+    yield "usable"
 
 
 def _values(settings: ProcessSettings, given: Given) -> Iterator[str]:
@@ -69,7 +81,7 @@ def _value(settings: object, one: Parameter) -> object:
     return settings
 
 
-def _say(service: Service, lines: Iterator[str] | list[str]) -> None:
+def _say(service: Service, lines: list[str]) -> None:
     first, *rest = lines
     if rest and "=" in first:
         first, rest = "", [first, *rest]

@@ -116,6 +116,7 @@ class Address:
         reflection.enable_server_reflection(
             (*(one.name for one in offered), *own, reflection.SERVICE_NAME), self._server
         )
+        self.readable = bool(offered) and credentials is None and not _is_near(control.bind)
         try:
             self.port = (
                 self._server.add_insecure_port(control.bind)
@@ -146,3 +147,8 @@ class Address:
         ended = self._server.stop(grace)
         self._health.complete()  # one may have come since
         ended.wait(grace + 1)
+
+
+def _is_near(bind: str) -> bool:
+    """Tell whether only this machine reaches an address."""
+    return bind.startswith(("127.", "localhost:", "[::1]:", "unix:"))

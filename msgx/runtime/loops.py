@@ -76,6 +76,8 @@ def run(
     for drive in drives:
         drive.thread.start()
     log.info("started", extra={"port": address.port} | measures.where)
+    if address.readable:
+        log.warning("the control address has no TLS: tokens can be read on their way")
     while not halt.stopping:
         clock.rest(_LOOK_SECONDS)  # no event's wait: a signal handler must take no lock
         serves = about.serves

@@ -163,6 +163,18 @@ def test_a_file_that_does_not_fit_refuses_the_start_in_one_sentence(
     assert "PRIVATE KEY" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("bind", "readable"),
+    [("127.0.0.1:0", False), ("0.0.0.0:0", True)],
+)
+def test_an_address_that_others_reach_is_told_apart(bind: str, readable: bool) -> None:
+    tokens = Admin(token=SecretStr(TOKEN))
+    services = [ControlService.__new__(ControlService).service()]
+
+    assert Address(Control(bind=bind), tokens, services).readable is readable
+    assert not Address(Control(bind=bind), Admin(), services).readable
+
+
 def test_an_address_in_use_refuses_the_start_in_one_sentence() -> None:
     with (
         door(Admin()) as port,

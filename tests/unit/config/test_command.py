@@ -123,3 +123,19 @@ def test_help_names_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert ended.value.code == 0
     assert {"check", "show"} <= set(capsys.readouterr().out.split())
+
+
+@pytest.mark.covers("R37")
+def test_files_of_tls_are_looked_at_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_text("a-secret-word")
+    monkeypatch.setenv("MSGX_CONTROL__TLS_CERT", str(tmp_path / "missing"))
+    monkeypatch.setenv("MSGX_CONTROL__TLS_KEY", str(tmp_path / "key"))
+
+    assert main(["config", "check", "--service", "api"]) == 1
+
+    assert capsys.readouterr().out.splitlines() == [
+        "api: the configuration is not usable:",
+        "  MSGX_CONTROL__TLS_CERT cannot be read: No such file or directory",
+    ]
