@@ -1,4 +1,4 @@
-"""`msgxctl abandoned`: marks of the mailbox that were given up."""
+"""`msgxctl abandoned`: marks of the mailbox that were given up, or are gone."""
 
 from typing import Annotated, Any, Final
 
@@ -12,7 +12,7 @@ from msgxctl.place import Peer
 from msgxctl.plain import number, plain, word
 from msgxctl.show import Column
 
-app = options.subapp(help="Marks of the mailbox that were given up.")
+app = options.subapp(help="Marks of the mailbox that were given up, or are gone.")
 
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["MailboxService"]
 _REASON: Final = pb.AbandonReason.DESCRIPTOR
@@ -28,6 +28,15 @@ _COLUMNS: Final[tuple[Column, ...]] = (
     ("finished", show.at("finished_at")),
     ("given up", show.at("abandoned_at")),
     ("reopened", show.at("reopened_at")),
+)
+
+_RETURNED: Final[tuple[Column, ...]] = (
+    ("message", "msg_id"),
+    ("state", "state"),
+    ("type", "type"),
+    ("styp", "styp"),
+    ("finished", show.at("finished_at")),
+    ("its mark was seen", show.at("confirmed_at")),
 )
 
 _Reasoned = Annotated[
@@ -69,6 +78,38 @@ def list_(
     show.table(marks, _COLUMNS)
     by = ", ".join(f"{one.count} {word(_REASON, one.reason)}" for one in counted.counts)
     show.say(f"{len(marks)} of {counted.total} marks given up" + (f": {by}" if by else ""))
+
+
+@app.command()
+def returned(
+    context: typer.Context,
+    first: _First = None,
+    last: _Last = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List marks that we saw and that are gone from the mailbox.
+
+    It was restored, or an id was used again. Such rows are neither marked nor
+    processed again. The whole mailbox is looked through, or from --from to --to.
+    """
+    remote = options.remote(context)
+    found: list[dict[str, Any]] = []
+    after = (first or 1) - 1
+    with show.progress("looked through", last) as done:
+        while last is None or after < last:
+            request = pb.ListReturnedRequest(after_msg_id=after, limit=_PAGE)
+            answer = remote.ask(Peer.INTAKE, _SERVICE, "ListReturned", request)
+            found += [plain(one) for one in answer.marks]
+            if answer.done:
+                break
+            after = answer.reached_msg_id
+            done(after)
+    found = [one for one in found if last is None or one["msg_id"] <= last]
+    if as_json:
+        show.as_json({"marks": found})
+        return
+    show.table(found, _RETURNED)
+    show.say(f"{len(found)} marks that were confirmed are gone")
 
 
 @app.command()

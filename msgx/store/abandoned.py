@@ -1,4 +1,5 @@
-"""PROC_STATE, the marks that were given up: list, count, reopen (R44, R55). Owner: intake.
+"""PROC_STATE, the marks that operators look after: given up, to be reopened (R44, R55), or
+confirmed and gone (R52). Owner: intake.
 
 Every function runs on the caller's connection and never commits.
 """
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from psycopg.rows import kwargs_row
+from psycopg.rows import class_row, kwargs_row
 
 from msgx.domain.marking import Abandonment, MarkState
 from msgx.store.connect import Connection
@@ -63,6 +64,12 @@ _STANDINGS: Final = """
       FROM proc_state
      WHERE msg_id = ANY(%s)
 """
+_CONFIRMED: Final = """
+    SELECT msg_id, state, type, styp, finished_at, backfill_at AS confirmed_at
+      FROM proc_state
+     WHERE msg_id = ANY(%s) AND backfill_at IS NOT NULL
+     ORDER BY msg_id
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +95,18 @@ class Abandoned:
     finished_at: datetime
     abandoned_at: datetime
     reopened_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmed:
+    """A mark that we saw in the mailbox."""
+
+    msg_id: int
+    state: str
+    type: str | None
+    styp: str | None
+    finished_at: datetime | None
+    confirmed_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +147,12 @@ def standings(conn: Connection, ids: Sequence[int]) -> dict[int, MarkState]:
     """Return how things stand with the mark of each id; one without a record is absent."""
     rows = conn.execute(_STANDINGS, (list(ids),)).fetchall()
     return {int(msg_id): MarkState(state) for msg_id, state in rows}
+
+
+def confirmed(conn: Connection, ids: Sequence[int]) -> list[Confirmed]:
+    """Return those of `ids` whose mark was confirmed, in order."""
+    with conn.cursor(row_factory=class_row(Confirmed)) as cur:
+        return cur.execute(_CONFIRMED, (list(ids),)).fetchall()
 
 
 def _given(choice: Choice) -> dict[str, object]:

@@ -26,7 +26,7 @@ def main() -> int:
     """Run intake until a signal arrives."""
     settings = load(IntakeSettings)
     configure(Service.INTAKE, settings.log_level)
-    mailboxes = Mailbox(settings.mailbox), Mailbox(settings.mailbox)
+    mailboxes = [Mailbox(settings.mailbox) for _ in range(3)]
     settled(settings.mailbox.expects, mailboxes[0].look)
     leadership = Leadership(
         settings.database,
@@ -68,7 +68,8 @@ def main() -> int:
             pipeline=settings.pipeline,
         )
         loops.append(Loop("backfill", backfiller.step, backoff))
-    marks = Marks(Desk(leadership, Session(settings.database, "intake-admin")))
+    desk = Desk(leadership, Session(settings.database, "intake-admin"))
+    marks = Marks(desk, mailboxes[2], settings.intake.near_window)
     return run(
         Service.INTAKE,
         loops,

@@ -1,5 +1,5 @@
-"""Administrative calls of intake: marks that were given up. Every change is made by the leader,
-in one transaction with its record in ADMIN_AUDIT (R35, R44, R55)."""
+"""Administrative calls of intake: marks that were given up, or are gone. Every change is made
+by the leader, in one transaction with its record in ADMIN_AUDIT (R35, R44, R52, R55)."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -8,6 +8,7 @@ from typing import Final
 import grpc
 
 from msgx.domain.marking import Abandonment, MarkState
+from msgx.mailbox.inbox import Mailbox
 from msgx.rpc.v1 import mailbox_pb2 as pb
 from msgx.rpc.v1 import mailbox_pb2_grpc
 from msgx.runtime.address import GrpcService
@@ -45,13 +46,17 @@ _STANDINGS: Final[Mapping[MarkState | None, pb.Standing]] = MappingProxyType(
 class Marks(mailbox_pb2_grpc.MailboxServiceServicer):
     """The gRPC service."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, mailbox: Mailbox, window: int) -> None:
+        """Answer from `desk`; `mailbox` is its own, and `window` how many rows of it a call
+        looks at."""
         self._desk = desk
+        self._mailbox = mailbox  # used only while the desk's connection is held: one at a time
+        self._window = window
 
     def service(self) -> GrpcService:
         """Return this as a service of the control address."""
         descriptor = pb.DESCRIPTOR.services_by_name["MailboxService"]
-        reads = frozenset({"ListAbandoned", "CountAbandoned"})
+        reads = frozenset({"ListAbandoned", "CountAbandoned", "ListReturned"})
         return GrpcService(descriptor, self._add, reads=reads)
 
     def _add(self, server: grpc.Server) -> None:
@@ -112,6 +117,25 @@ class Marks(mailbox_pb2_grpc.MailboxServiceServicer):
                 ],
             )
 
+    def ListReturned(
+        self, request: pb.ListReturnedRequest, context: grpc.ServicerContext
+    ) -> pb.ListReturnedResponse:
+        """Look through a part of the mailbox for confirmed marks that are gone."""
+        with self._desk.answering(context):
+            limit, after = page_of(request.limit), max(0, request.after_msg_id)
+            with self._desk.connection() as conn:
+                end = self._mailbox.reach(after, self._window)
+                if end is None:
+                    return pb.ListReturnedResponse(reached_msg_id=after, done=True)
+                rows = self._mailbox.scan(after, limit, until=end)
+                seen = abandoned.confirmed(conn, [row.msg_id for row in rows])
+                # What was scanned may have been older than the confirmation.
+                gone = set(self._mailbox.unmarked([one.msg_id for one in seen]))
+            return pb.ListReturnedResponse(
+                marks=[_returned(one) for one in seen if one.msg_id in gone],
+                reached_msg_id=rows[-1].msg_id if len(rows) == limit else end,
+            )
+
 
 def _chosen(request: pb.ReopenAbandonedRequest) -> tuple[Choice, int]:
     match request.WhichOneof("which"):
@@ -160,6 +184,17 @@ def _mark(one: abandoned.Abandoned) -> pb.AbandonedMark:
         finished_at=stamp(one.finished_at),
         abandoned_at=stamp(one.abandoned_at),
         reopened_at=None if one.reopened_at is None else stamp(one.reopened_at),
+    )
+
+
+def _returned(one: abandoned.Confirmed) -> pb.ReturnedMark:
+    return pb.ReturnedMark(
+        msg_id=one.msg_id,
+        state=one.state,
+        type=one.type or "",
+        styp=one.styp or "",
+        finished_at=None if one.finished_at is None else stamp(one.finished_at),
+        confirmed_at=stamp(one.confirmed_at),
     )
 
 

@@ -10,6 +10,8 @@ import grpc
 import psycopg
 from pydantic import SecretStr
 
+from msgx import clock
+from msgx.domain.marking import Abandonment
 from msgx.mailbox.inbox import Mailbox
 from msgx.rpc.v1 import mailbox_pb2 as pb
 from msgx.rpc.v1 import mailbox_pb2_grpc
@@ -31,7 +33,8 @@ from tests.support.servers import mysql
 
 TOKEN: Final = "a-token-for-tests-only"
 WHO: Final = Admin(operator="ops", reason="a test")
-NEVER: Final = timedelta(hours=1)
+HOUR: Final = timedelta(hours=1)
+NEVER: Final = HOUR
 AT_ONCE: Final = timedelta(microseconds=1)
 # One full round, as at every start, and no second one within any test.
 HARDLY_EVER: Final = 1e-9
@@ -187,6 +190,22 @@ def owe(
     )
 
 
+def give_up(
+    pg: "psycopg.Connection[Any]",
+    ids: range,
+    reason: Abandonment = Abandonment.TRANSIENT_DEADLINE,
+) -> None:
+    """Insert finished records whose marks were given up."""
+    now = clock.now()
+    for msg_id in ids:
+        owe(pg, msg_id, finished_at=now - 9 * HOUR, abandoned_at=now, attempts=7)
+    pg.execute(
+        "UPDATE proc_state SET backfill_abandoned_reason = %s, type = 'FLOP', styp = 'ESTT'"
+        " WHERE msg_id BETWEEN %s AND %s",
+        (reason, ids.start, ids.stop - 1),
+    )
+
+
 def move_time(pg: "psycopg.Connection[Any]", by: timedelta) -> None:
     """Move the one clock of this database (R36)."""
     pg.execute(
@@ -219,12 +238,18 @@ class Marking:
 
 
 @contextmanager
-def answering(dsn: str, leadership: Leadership) -> Iterator[int]:
+def answering(
+    dsn: str,
+    leadership: Leadership,
+    url: str = "mysql://nobody@127.0.0.1:9/none",
+    window: int = 5000,
+) -> Iterator[int]:
     """Answer calls as intake does; yield the port."""
     session = Session(Database(dsn=SecretStr(dsn)), "intake-admin")
-    with closing(Desk(leadership, session)) as desk:
+    mailbox = Mailbox(MailboxSettings(url=SecretStr(url)))
+    with closing(Desk(leadership, session)) as desk, closing(mailbox):
         admin = AdminSettings(token=SecretStr(TOKEN))
-        server = Address(Control(), admin, [Marks(desk).service()])
+        server = Address(Control(), admin, [Marks(desk, mailbox, window).service()])
         server.start()
         try:
             yield server.port

@@ -146,3 +146,37 @@ class ReopenAbandonedResponse(_message.Message):
     remaining: int
     not_reopened: _containers.RepeatedCompositeFieldContainer[NotReopened]
     def __init__(self, affected: _Optional[int] = ..., remaining: _Optional[int] = ..., not_reopened: _Optional[_Iterable[_Union[NotReopened, _Mapping]]] = ...) -> None: ...
+
+class ReturnedMark(_message.Message):
+    __slots__ = ("msg_id", "state", "type", "styp", "finished_at", "confirmed_at")
+    MSG_ID_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    STYP_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_AT_FIELD_NUMBER: _ClassVar[int]
+    CONFIRMED_AT_FIELD_NUMBER: _ClassVar[int]
+    msg_id: int
+    state: str
+    type: str
+    styp: str
+    finished_at: _timestamp_pb2.Timestamp
+    confirmed_at: _timestamp_pb2.Timestamp
+    def __init__(self, msg_id: _Optional[int] = ..., state: _Optional[str] = ..., type: _Optional[str] = ..., styp: _Optional[str] = ..., finished_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., confirmed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class ListReturnedRequest(_message.Message):
+    __slots__ = ("after_msg_id", "limit")
+    AFTER_MSG_ID_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    after_msg_id: int
+    limit: int
+    def __init__(self, after_msg_id: _Optional[int] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class ListReturnedResponse(_message.Message):
+    __slots__ = ("marks", "reached_msg_id", "done")
+    MARKS_FIELD_NUMBER: _ClassVar[int]
+    REACHED_MSG_ID_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    marks: _containers.RepeatedCompositeFieldContainer[ReturnedMark]
+    reached_msg_id: int
+    done: bool
+    def __init__(self, marks: _Optional[_Iterable[_Union[ReturnedMark, _Mapping]]] = ..., reached_msg_id: _Optional[int] = ..., done: _Optional[bool] = ...) -> None: ...

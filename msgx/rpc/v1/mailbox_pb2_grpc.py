@@ -51,6 +51,11 @@ class MailboxServiceStub:
                 request_serializer=msgx_dot_v1_dot_mailbox__pb2.ReopenAbandonedRequest.SerializeToString,
                 response_deserializer=msgx_dot_v1_dot_mailbox__pb2.ReopenAbandonedResponse.FromString,
                 _registered_method=True)
+        self.ListReturned = channel.unary_unary(
+                '/msgx.v1.MailboxService/ListReturned',
+                request_serializer=msgx_dot_v1_dot_mailbox__pb2.ListReturnedRequest.SerializeToString,
+                response_deserializer=msgx_dot_v1_dot_mailbox__pb2.ListReturnedResponse.FromString,
+                _registered_method=True)
 
 
 class MailboxServiceServicer:
@@ -79,6 +84,14 @@ class MailboxServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListReturned(self, request, context):
+        """ListReturned looks through a part of the mailbox for rows that are unmarked although we saw their mark. They are
+        neither marked nor processed again.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_MailboxServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -96,6 +109,11 @@ def add_MailboxServiceServicer_to_server(servicer, server):
                     servicer.ReopenAbandoned,
                     request_deserializer=msgx_dot_v1_dot_mailbox__pb2.ReopenAbandonedRequest.FromString,
                     response_serializer=msgx_dot_v1_dot_mailbox__pb2.ReopenAbandonedResponse.SerializeToString,
+            ),
+            'ListReturned': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListReturned,
+                    request_deserializer=msgx_dot_v1_dot_mailbox__pb2.ListReturnedRequest.FromString,
+                    response_serializer=msgx_dot_v1_dot_mailbox__pb2.ListReturnedResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -181,6 +199,33 @@ class MailboxService:
             '/msgx.v1.MailboxService/ReopenAbandoned',
             msgx_dot_v1_dot_mailbox__pb2.ReopenAbandonedRequest.SerializeToString,
             msgx_dot_v1_dot_mailbox__pb2.ReopenAbandonedResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListReturned(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/msgx.v1.MailboxService/ListReturned',
+            msgx_dot_v1_dot_mailbox__pb2.ListReturnedRequest.SerializeToString,
+            msgx_dot_v1_dot_mailbox__pb2.ListReturnedResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -1,81 +1,37 @@
 """What operators see and decide about marks that were given up."""
 
-from collections.abc import Iterator
 from contextlib import closing
-from datetime import timedelta
 from typing import Any
 
 import grpc
 import psycopg
 import pytest
 from psycopg.rows import dict_row
-from pydantic import SecretStr
 
 from msgx import clock
-from msgx.domain.marking import TRANSITIONS, Abandonment, MarkState, MarkTrigger
+from msgx.domain.marking import Abandonment, MarkState
 from msgx.rpc.v1 import mailbox_pb2 as pb
 from msgx.rpc.v1.admin_pb2 import Admin
 from msgx.runtime.leadership import Leadership
-from msgx.settings import Database
-from msgx.settings import Leadership as LeadershipSettings
-from msgx.store import abandoned, backfill
-from msgx.store.service_term import Service
+from msgx.store import abandoned
 from tests.support.intake import (
+    HOUR,
     WHO,
     Marking,
     answering,
     backfilling,
     debt,
+    give_up,
     land_many,
     mark_of,
     move_time,
     owe,
+    run,
 )
 
 pytestmark = [pytest.mark.pg]
 
 Pg = psycopg.Connection[Any]
-HOUR = timedelta(hours=1)
-
-
-@pytest.fixture
-def leadership(pg_dsn: str) -> Iterator[Leadership]:
-    database = Database(dsn=SecretStr(pg_dsn))
-    leads = Leadership(database, LeadershipSettings(), Service.INTAKE, environment="test")
-    leads.hold()
-    yield leads
-    leads.lose()
-
-
-@pytest.fixture
-def operator(pg_dsn: str, leadership: Leadership) -> Iterator[Marking]:
-    with answering(pg_dsn, leadership) as port, closing(Marking(port)) as operator:
-        yield operator
-
-
-def give_up(pg: Pg, ids: range, reason: Abandonment = Abandonment.TRANSIENT_DEADLINE) -> None:
-    """Insert finished records whose marks were given up."""
-    now = clock.now()
-    for msg_id in ids:
-        owe(pg, msg_id, finished_at=now - 9 * HOUR, abandoned_at=now, attempts=7)
-    pg.execute(
-        "UPDATE proc_state SET backfill_abandoned_reason = %s, type = 'FLOP', styp = 'ESTT'"
-        " WHERE msg_id BETWEEN %s AND %s",
-        (reason, ids.start, ids.stop - 1),
-    )
-
-
-def stand(pg: Pg, state: MarkState) -> None:
-    """Insert record 1 whose mark stands so."""
-    now = clock.now()
-    if state is MarkState.OPEN:
-        pg.execute(
-            "INSERT INTO proc_state (msg_id, enqueued_at, updated_at) VALUES (1, now(), now())"
-        )
-        return
-    owe(pg, 1, finished_at=now, abandoned_at=now if state is MarkState.ABANDONED else None)
-    if state is MarkState.CONFIRMED:
-        pg.execute("UPDATE proc_state SET backfill_at = now(), backfill_next_at = NULL")
 
 
 def audit(pg: Pg) -> list[dict[str, Any]]:
@@ -210,52 +166,6 @@ def test_a_mark_reopened_without_its_row_is_given_up_again(
     (one,) = operator.call("ListAbandoned", pb.ListAbandonedRequest()).marks
     assert (one.reason, one.attempts) == (pb.ABANDON_REASON_MISSING_ROW, 1)
     assert one.HasField("reopened_at")
-
-
-@pytest.mark.covers("R44", "INV-7", "INV-8")
-@pytest.mark.parametrize("state", list(MarkState))
-def test_only_what_the_life_cycle_allows_moves_a_mark(
-    pg: Pg, operator: Marking, state: MarkState
-) -> None:
-    """Reopening here; settling, postponing and giving up refuse what is not owed."""
-    stand(pg, state)
-
-    done = operator.reopen(ids=pb.MsgIds(ids=[1, 99]))
-
-    allowed = (state, MarkTrigger.REOPEN) in TRANSITIONS
-    standings = abandoned.standings(pg, [1])
-    assert done.affected == int(allowed)
-    assert standings == {1: MarkState.OWED if allowed else state}
-    told = {one.msg_id: one.standing for one in done.not_reopened}
-    assert told.pop(99) == pb.STANDING_UNKNOWN
-    assert told == ({} if allowed else {1: pb.Standing.Value(f"STANDING_{state}")})
-
-
-@pytest.mark.covers("R44", "INV-7", "INV-8")
-@pytest.mark.parametrize("state", list(MarkState))
-@pytest.mark.parametrize(
-    "trigger", [MarkTrigger.SETTLE, MarkTrigger.POSTPONE, MarkTrigger.ABANDON]
-)
-def test_backfill_moves_owed_marks_only(pg: Pg, state: MarkState, trigger: MarkTrigger) -> None:
-    stand(pg, state)
-    after = TRANSITIONS.get((state, trigger), state)
-
-    def move() -> None:
-        match trigger:
-            case MarkTrigger.SETTLE:
-                backfill.settle(pg, [1])
-            case MarkTrigger.POSTPONE:
-                backfill.postpone(pg, [(1, clock.now() + HOUR)])
-            case _:
-                backfill.abandon(pg, [(1, Abandonment.MISSING_ROW)])
-
-    if (state, trigger) in TRANSITIONS:
-        move()
-    else:
-        with pytest.raises(backfill.StaleDebt):
-            move()
-
-    assert abandoned.standings(pg, [1]) == {1: after}
 
 
 @pytest.mark.covers("R43", "R44")
@@ -395,3 +305,53 @@ def test_hostile_words_are_kept_harmless(pg: Pg, operator: Marking) -> None:
 
     (kept,) = audit(pg)
     assert (kept["operator"], kept["reason"]) == ("o [31m", "w '; DROP TABLE proc_state; --")
+
+
+@pytest.mark.mysql
+@pytest.mark.covers("R52", "B54")
+def test_confirmed_marks_that_are_gone_are_listed_part_by_part(
+    pg: Pg, pg_dsn: str, mailbox_url: str, adapter: Any, leadership: Leadership
+) -> None:
+    """Marks 2 and 31 are gone; 3 is owed, 4 was never finished, 5 is not even registered."""
+    land_many(adapter, range(1, 41))
+    now = clock.now()
+    for msg_id in (1, 2, 31):
+        owe(pg, msg_id, finished_at=now)
+    with backfilling(pg_dsn, mailbox_url, leadership.require) as backfiller:
+        backfiller.step()
+    run(
+        adapter,
+        "UPDATE CMINMSGS SET CMINMSGS_DATE_PROCESSED = NULL WHERE CMINMSGS_ID IN (2, 31)",
+    )
+    owe(pg, 3, finished_at=now)
+    pg.execute(
+        "INSERT INTO proc_state (msg_id, enqueued_at, updated_at) VALUES (4, now(), now())"
+    )
+
+    found, looks, after = [], 0, 0
+    with (
+        answering(pg_dsn, leadership, mailbox_url, window=10) as port,
+        closing(Marking(port)) as operator,
+    ):
+        while True:
+            answer = operator.call(
+                "ListReturned", pb.ListReturnedRequest(after_msg_id=after, limit=7)
+            )
+            found += list(answer.marks)
+            if answer.done:
+                break
+            assert answer.reached_msg_id > after
+            looks, after = looks + 1, answer.reached_msg_id
+
+    assert [one.msg_id for one in found] == [2, 31]
+    assert found[0].state == "SUCCEEDED"
+    assert found[0].confirmed_at.seconds > 0
+    assert (after, looks) == (40, 6)  # each ends at its seventh unmarked row
+
+
+@pytest.mark.covers("R52")
+def test_a_mailbox_that_is_away_is_told(operator: Marking) -> None:
+    with pytest.raises(grpc.RpcError) as away:
+        operator.call("ListReturned", pb.ListReturnedRequest())
+
+    assert away.value.code() is grpc.StatusCode.UNAVAILABLE

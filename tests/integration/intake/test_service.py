@@ -9,6 +9,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from msgx import clock
+from tests.support.ctl import TOKEN, WHY, ctl
 from tests.support.intake import land, land_many, owe, run
 from tests.support.process import Process, running
 from tests.support.relay import relayed
@@ -215,3 +216,26 @@ def test_an_instance_stopped_in_a_transaction_lets_go_of_its_rows(
             run(adapter, "UNLOCK TABLES")
             intake.child.send_signal(signal.SIGCONT)
         until(lambda: count(pg, "backfill_at IS NOT NULL") == 1, "the mark is confirmed")
+
+
+@pytest.mark.covers("R44", "R55", "INV-8")
+def test_a_mark_given_up_is_reopened_through_the_service_with_the_rights_of_its_role(
+    pg: Pg, adapter: Any, environment: dict[str, str]
+) -> None:
+    owe(pg, 7, finished_at=clock.now())
+
+    with running("intake", **environment, MSGX_ADMIN__TOKEN=TOKEN) as intake:
+        until(lambda: count(pg, "backfill_abandoned_at IS NOT NULL") == 1, "it is given up")
+        at = ("--intake", f"127.0.0.1:{intake.logged('started')[0]['port']}", "abandoned")
+        listed = ctl(*at, "list", "--json").told
+        land(adapter, 7)  # the row is put back
+        reopened = ctl(*at, "reopen", 7, *WHY)
+        until(lambda: count(pg, "backfill_at IS NOT NULL") == 1, "it is confirmed")
+        gone = ctl(*at, "returned", "--json").told
+        intake.terminate()
+
+    assert [(one["msg_id"], one["reason"]) for one in listed["marks"]] == [(7, "MISSING_ROW")]
+    assert reopened.status == 0
+    assert gone == {"marks": []}
+    marked = run(adapter, "SELECT CMINMSGS_DATE_PROCESSED IS NOT NULL FROM CMINMSGS")
+    assert marked == [(1,)]

@@ -1,7 +1,6 @@
 """`msgxctl abandoned`, asked of intake itself."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -9,13 +8,14 @@ import pytest
 from pydantic import SecretStr
 
 from msgx import clock
+from msgx.domain.marking import Abandonment
 from msgx.runtime.leadership import Leadership
 from msgx.settings import Database
 from msgx.settings import Leadership as LeadershipSettings
 from msgx.store.service_term import Service
 from msgxctl.failure import Status
 from tests.support.ctl import WHY, Ended, ctl, sentence
-from tests.support.intake import answering, owe
+from tests.support.intake import answering, give_up, land_many, owe
 
 pytestmark = [pytest.mark.pg]
 
@@ -42,16 +42,6 @@ def intake(pg_dsn: str, leadership: Leadership) -> Iterator[str]:
         yield f"127.0.0.1:{port}"
 
 
-def give_up(pg: Pg, ids: range, reason: str = "TRANSIENT_DEADLINE") -> None:
-    now = clock.now()
-    for msg_id in ids:
-        owe(pg, msg_id, finished_at=now - timedelta(hours=9), abandoned_at=now, attempts=7)
-    pg.execute(
-        "UPDATE proc_state SET backfill_abandoned_reason = %s WHERE msg_id = ANY(%s)",
-        (reason, list(ids)),
-    )
-
-
 def given_up(pg: Pg) -> list[int]:
     rows = pg.execute(
         "SELECT msg_id FROM proc_state WHERE backfill_abandoned_at IS NOT NULL ORDER BY msg_id"
@@ -68,7 +58,7 @@ def audited(pg: Pg) -> list[tuple[Any, ...]]:
 @pytest.mark.covers("R55")
 def test_the_list_shows_each_mark_and_counts_all(pg: Pg, intake: str) -> None:
     give_up(pg, range(1, 6))
-    give_up(pg, range(6, 8), "MISSING_ROW")
+    give_up(pg, range(6, 8), Abandonment.MISSING_ROW)
 
     shown = ctl("--intake", intake, "abandoned", "list", "--limit", 3)
     told = ctl("--intake", intake, "abandoned", "list", "--json", "--why", "MISSING_ROW")
@@ -201,3 +191,27 @@ def test_a_service_that_cannot_is_one_sentence_and_status_3(intake: str, pg: Pg)
 
     assert unable.status == Status.AWAY
     assert "cannot do it now: PostgreSQL refused" in sentence(unable)
+
+
+@pytest.mark.mysql
+@pytest.mark.covers("R52")
+def test_confirmed_marks_that_are_gone_are_listed(
+    pg: Pg, pg_dsn: str, mailbox_url: str, adapter: Any, leadership: Leadership
+) -> None:
+    land_many(adapter, range(1, 31))
+    for msg_id in (2, 3, 25):
+        owe(pg, msg_id, finished_at=clock.now())
+    pg.execute("UPDATE proc_state SET backfill_at = now(), backfill_next_at = NULL")
+
+    with answering(pg_dsn, leadership, mailbox_url, window=10) as port:
+        at = ("--intake", f"127.0.0.1:{port}", "abandoned", "returned")
+        shown, told, part = (
+            ctl(*at),
+            ctl(*at, "--json"),
+            ctl(*at, "--from", 3, "--to", 9, "--json"),
+        )
+
+    assert shown.status == 0
+    assert "3 marks that were confirmed are gone" in shown.out
+    assert [one["msg_id"] for one in told.told["marks"]] == [2, 3, 25]
+    assert [one["msg_id"] for one in part.told["marks"]] == [3]
