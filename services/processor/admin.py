@@ -17,6 +17,8 @@ from msgx.rpc.v1 import replay_pb2_grpc
 from msgx.runtime.address import GrpcService
 from msgx.runtime.desk import Desk, Refusal, act_of, page_of, stamp
 from msgx.store import dead_letter, dead_message, flight_journal, proc_state, stuck_head
+from msgx.store.connect import Connection
+from msgx.store.dead_letter import Letter
 from msgx.store.dead_message import Choice
 from services.processor.acts import Acts
 from services.processor.answers import (
@@ -136,7 +138,7 @@ class Replays(replay_pb2_grpc.ReplayServiceServicer):
                     )
                 )
             if request.with_text:
-                raw = self._assessor.texts(conn, [msg_id])[msg_id].raw
+                raw = self._raw(conn, msg_id, letter)
                 answer.raw_text = _sendable(raw or "")
                 answer.raw_missing = raw is None
                 answer.corrected_text = (letter.corrected if letter else None) or ""
@@ -249,6 +251,15 @@ class Replays(replay_pb2_grpc.ReplayServiceServicer):
                     )
                     if not context.is_active():
                         return
+
+    def _raw(self, conn: Connection, msg_id: int, letter: Letter | None) -> str | None:
+        """Return what was sent; what is kept is shown too while the mailbox is away."""
+        try:
+            return self._assessor.texts(conn, [msg_id])[msg_id].raw
+        except Away:
+            if letter is None or letter.raw is None:
+                raise
+            return letter.raw
 
     @contextmanager
     def _one_of_few(self) -> Iterator[None]:

@@ -7,6 +7,7 @@ import pytest
 from msgx.rpc.v1 import replay_pb2 as pb
 from tests.support.messages import adft, dnld, fdel, flop, fltr, message, stand
 from tests.support.processor import Line, refusing
+from tests.support.relay import relayed
 from tests.support.replaying import DEAD, WHO, Operator, operating, verdict_of
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
@@ -295,6 +296,27 @@ def test_the_text_that_is_kept_is_read_when_the_mailbox_has_it_no_more(line: Lin
 
     assert line.end(dead)[0] == "SUCCEEDED"
     assert line.flight().values["STND"] == "7"
+
+
+@pytest.mark.covers("R38", "R35")
+def test_while_the_mailbox_is_away_what_is_kept_is_shown_and_nothing_is_replayed(
+    line: Line,
+) -> None:
+    (dead,) = line.run("not XML")
+    with relayed(line.places.mailbox) as (relay, url), operating(line, mailbox_url=url) as one:
+        relay.cut()
+
+        shown = one.show(dead)
+        request = pb.ReplayRequest(
+            admin=WHO,
+            messages=pb.MessageIds(ids=[dead]),
+            options=pb.ReplayOptions(force=True),
+        )
+        code, _ = one.refusal("Replay", request)
+
+    assert (shown.raw_text, shown.raw_missing) == ("not XML", False)
+    assert code == "UNAVAILABLE"
+    assert line.end(dead)[0] == "DEAD"
 
 
 @pytest.mark.covers("R35", "R38")
