@@ -20,7 +20,7 @@ from msgx.runtime.drive import Drive, Loop, State
 from msgx.runtime.halt import Halt
 from msgx.runtime.leadership import Leadership, name_instance
 from msgx.runtime.session import Session
-from msgx.store import admin_audit, migrate, service_control, service_term
+from msgx.store import admin_audit, installation, migrate, service_control, service_term
 from msgx.store.backlog import Item
 from msgx.store.connect import Connection
 from msgx.store.service_term import Service
@@ -43,9 +43,16 @@ class Keeper:
     """Reads what is paused, and keeps refused calls; the loop `control` of every service."""
 
     def __init__(
-        self, service: Service, session: Session, halt: Halt, denials: Denials
+        self,
+        service: Service,
+        session: Session,
+        halt: Halt,
+        denials: Denials,
+        *,
+        environment: str,
     ) -> None:
         self._service = service
+        self._environment = environment
         self._session = session
         self._halt = halt
         self._denials = denials
@@ -56,8 +63,10 @@ class Keeper:
 
         Raises:
             Away: PostgreSQL is away; what was paused stays so.
+            Unfit: the database is another installation's (R50).
         """
         with self._session.use("reading what is paused") as conn:
+            installation.check(conn, self._environment)
             pauses = service_control.pauses(conn, self._service)
             before, self._halt.pauses = self._halt.pauses, pauses
             for drive in self.drives:

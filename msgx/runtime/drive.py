@@ -128,7 +128,8 @@ class Drive:
             return getattr(condition, "rest", None) or self.loop.backoff(faults)
         except Unfit as unfit:
             told = str(unfit)
-            log.critical("refuses to run", extra={"loop": self.loop.name, "reason": told})
+            if not self._halt.refused:  # another loop may have said it
+                log.critical("refuses to run", extra={"loop": self.loop.name, "reason": told})
             self._say(State.FAILED, told, faults=faults)
             self._halt.refuse()
             return REST_AFTER_FAULT

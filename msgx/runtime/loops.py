@@ -59,7 +59,13 @@ def run(
     halt, board = halt or Halt(), board or Board(service)
     _on_signals(halt)
     denials = Denials(service)
-    keeper = Keeper(service, Session(settings.database, f"{service}-{LOOP}"), halt, denials)
+    keeper = Keeper(
+        service,
+        Session(settings.database, f"{service}-{LOOP}"),
+        halt,
+        denials,
+        environment=settings.environment,
+    )
     own = Loop(LOOP, keeper.step, pausable=False)
     drives = keeper.drives = [Drive(loop, halt, board) for loop in (*loops, own)]
     desk = Desk(leadership, Session(settings.database, f"{service}-status"))

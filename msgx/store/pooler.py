@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 import psycopg
+from psycopg.pq import DiagnosticField
 
 from msgx import clock
 from msgx.domain.failure import Away, Unfit
@@ -16,6 +17,7 @@ from msgx.store.connect import Connection, bare
 _WHO: Final = b"SELECT pg_backend_pid()"
 _BEGIN: Final = b"BEGIN"
 _COMMIT: Final = b"COMMIT"
+_NOT_THERE: Final = b"08P01"  # what a pooler that lends by the statement says to BEGIN
 
 REFUSAL: Final = (
     "MSGX_DATABASE__DSN leads through a pooler that lends sessions by the transaction, or lends"
@@ -69,6 +71,8 @@ def _ask(conn: Connection, statement: bytes, patience: timedelta) -> bytes | Non
         result = wire.get_result()
         if result is None:
             return value
+        if result.error_field(DiagnosticField.SQLSTATE) == _NOT_THERE:
+            raise Unfit(REFUSAL)
         if result.error_message:
             raise psycopg.OperationalError("refused")
         value = result.get_value(0, 0) if result.ntuples else value

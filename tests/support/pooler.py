@@ -26,7 +26,7 @@ _TOLD: Final = {
     "TimeZone": "UTC",
 }
 
-By = Literal["transaction", "session"]
+By = Literal["statement", "transaction", "session"]
 
 
 class Pooler:
@@ -90,6 +90,9 @@ class Pooler:
                     kind, message = _read(client)
                     if kind == b"X":
                         break
+                    if self._by == "statement" and message[5:].upper().startswith(b"BEGIN"):
+                        client.sendall(_message(b"E", b"SFATAL\0C08P01\0Mno transactions\0\0"))
+                        break
                     server = server or self._lend()
                     open_syncs += kind in (b"Q", b"S")
                     server.sendall(message)
@@ -98,7 +101,7 @@ class Pooler:
                     client.sendall(message)
                     open_syncs -= kind == b"Z"
                     rests = kind == b"Z" and message[-1:] == b"I" and open_syncs == 0
-                    if rests and self._by == "transaction":
+                    if rests and self._by != "session":
                         self._take_back(server)
                         server = None
         with suppress(OSError):

@@ -1,9 +1,10 @@
 """A process whose surroundings are not the ones it was told of ends with one sentence (R50)."""
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from tests.support.pooler import pooling
-from tests.support.process import Process
+from tests.support.process import Process, running
 from tests.support.processor import Line
 from tests.support.processor_process import processing
 from tests.support.worker import ours
@@ -21,7 +22,8 @@ def refusal(process: Process) -> str:
     """Return the one sentence of a process that refuses."""
     assert process.ended() == 1
     logged = [line["reason"] for line in process.logged("refuses to run")]
-    (said,) = logged or [line for line in process.lines if not line.startswith("{")]
+    plain = [line for line in process.lines if not line.startswith("{")]
+    (said,) = set(logged) or plain  # two loops may find it out at the same time
     return str(said)
 
 
@@ -79,3 +81,18 @@ def test_a_transaction_mode_pooler_is_refused(line: Line) -> None:
 
     assert "a pooler that lends sessions by the transaction" in said
     assert line.term() == term
+
+
+def test_a_service_that_leads_nothing_refuses_a_foreign_database_too(line: Line) -> None:
+    line.pg.execute("INSERT INTO installation VALUES (true, 'production', now())")
+    variables = {
+        "MSGX_DATABASE__DSN": make_conninfo(line.places.dsn, user="msgx_api"),
+        "MSGX_MAILBOX__URL": line.places.mailbox,
+        "MSGX_REDIS__URL": line.places.redis,
+        "MSGX_HTTP__BIND": "127.0.0.1:0",
+    }
+
+    with running("api", **variables) as process:
+        said = refusal(process)
+
+    assert "MSGX_DATABASE__DSN belongs to another MSGX_ENVIRONMENT" in said

@@ -47,6 +47,11 @@ def test_a_pooler_that_lends_by_the_transaction_is_refused_in_one_sentence(
     assert pg.execute("SELECT max(term) FROM service_term").fetchone() == (0,)
 
 
+def test_one_that_lends_by_the_statement_is_refused_too(pg_dsn: str) -> None:
+    with pooling(pg_dsn, "statement") as dsn, pytest.raises(Unfit):
+        pooler.refuse(database(dsn))
+
+
 def test_one_that_has_sessions_at_rest_is_found_out_too(pg_dsn: str) -> None:
     with pooling(pg_dsn, "transaction", size=5, in_turn=True) as dsn:
         warm = [connect(database(dsn), name=f"warm-{number}") for number in range(3)]
