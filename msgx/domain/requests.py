@@ -192,11 +192,12 @@ def judge(
         return Unanswered.NO_REQUEST
     if tracked.state is RequestState.EXPIRED or tracked.expires_at <= now:
         return Unanswered.EXPIRED
-    if dttm is not None and dttm < tracked.sending_at - tolerance:
+    sent = tracked.sending_at.replace(microsecond=0)  # a DTTM tells no more
+    if dttm is not None and dttm < sent - tolerance:
         return Unanswered.EARLY
     return Match(
         request=tracked,
         msg_id=msg_id,
         by=MatchedBy.TYPE if tracked.rtyp is None else MatchedBy.EXACT,
-        lag=None if dttm is None else dttm - tracked.sending_at,
+        lag=None if dttm is None else dttm - sent,
     )

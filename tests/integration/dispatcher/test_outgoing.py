@@ -16,6 +16,7 @@ from msgx.mailbox.outbound import Outbound
 from msgx.runtime.leadership import Standby
 from msgx.store import req_sending, req_track
 from tests.support.dispatcher import NO_MAILBOX
+from tests.support.relay import relayed
 from tests.support.requests import Office, move_clock, office
 from tests.support.servers import mysql, postgres
 
@@ -190,6 +191,32 @@ def test_what_fails_before_commit_waits_again(desk: Office) -> None:
     assert (state, seqn, attempts) == ("PENDING", None, 1)
     assert "1054" in why
     assert desk.written() == {}
+
+
+@pytest.mark.covers("US-09", "INV-16", "R34", "R43", "B37")
+def test_whichever_answer_of_the_mailbox_is_lost_one_row_is_written(
+    pg_dsn: str, mailbox_url: str
+) -> None:
+    with (
+        relayed(mailbox_url) as (relay, url),
+        office(pg_dsn, url, timeout=timedelta(seconds=5)) as desk,
+    ):
+        desk.register()
+        desk.step()
+        ends = []
+        for number in range(1, 6):  # floor, BEGIN, the session's bound, INSERT, COMMIT
+            req_id = desk.register()
+            relay.lose_answer(number)
+            with pytest.raises(Away):
+                desk.step()
+            ends.append(desk.row(req_id))
+            desk.step(2)
+
+            assert desk.row(req_id) == "SENT"
+            assert len(desk.written()) == number + 1
+            assert max(desk.written()) == desk.row(req_id, "out_id")
+
+        assert ends == [*["PENDING"] * 4, "SENDING"]
 
 
 class Breaking(Outbound):

@@ -99,6 +99,19 @@ def test_a_flight_of_a_day_that_was_not_asked_for_refuses_the_whole_answer(
     assert request(line.pg, req_id, "state, matched_msg_id") == ("SENT", None)
 
 
+@pytest.mark.covers("B117", "US-09", "INV-19")
+def test_a_part_of_an_answer_changes_nothing_and_leaves_the_request_open(line: Line) -> None:
+    line.run(adft(fltr("8")))
+    req_id = asked(line.pg)
+    part = resp(fltr("1"), fltr("2")).replace("<RECS>2</RECS>", "<RECS>4</RECS>")
+
+    (dead,) = line.run(part)
+
+    assert line.end(dead)[:2] == ("DEAD", "PROTOCOL")
+    assert active(line) == {"8"}
+    assert request(line.pg, req_id, "state, matched_msg_id") == ("SENT", None)
+
+
 @pytest.mark.covers("R17", "US-09")
 def test_on_a_day_of_which_a_part_was_asked_nothing_is_deleted(line: Line) -> None:
     line.run(adft(fltr("8"), fltr("9", sodt="06JAN261200"), fltr("10", sodt="07JAN261200")))

@@ -95,6 +95,16 @@ def test_the_tolerance_is_for_a_clock_behind_ours() -> None:
     assert isinstance(judged(SENT, dttm=NOON - 2 * MINUTE), Match)
 
 
+@pytest.mark.covers("US-09")
+def test_an_answer_of_the_same_second_is_not_early_without_any_tolerance() -> None:
+    request = replace(SENT, sending_at=NOON + timedelta(milliseconds=900))
+
+    found = judge(request, msg_id=7, dttm=NOON, now=NOON, tolerance=timedelta())
+
+    assert isinstance(found, Match)
+    assert found.lag == timedelta()
+
+
 @pytest.mark.covers("US-09", "R56")
 @pytest.mark.parametrize(
     ("asked", "told", "expected"),

@@ -1,8 +1,9 @@
 """Day plans: the verdict before the first write, families that stay together, absence."""
 
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 from msgx.domain.flight import EntryKind, FlightState, Sharer
 from msgx.domain.message import Record
 from services.processor.decide.schedule import (
+    Asked,
     Known,
     Scope,
+    asked,
     batches,
     days_of,
     families,
@@ -50,6 +53,57 @@ def judged(
     return judge(
         whole, days, stored, zone=ZONE, day_cut=NO_CUT, max_removal_ratio=ratio, **more
     )
+
+
+def asked_days(begin: str, end: str, *, zone: ZoneInfo = ZONE, cut: int = 0) -> Asked:
+    first, last = (datetime.fromisoformat(at).replace(tzinfo=zone) for at in (begin, end))
+    return asked(first.astimezone(UTC), last.astimezone(UTC), zone, timedelta(hours=cut))
+
+
+@pytest.mark.covers("R17", "US-09")
+@pytest.mark.parametrize(
+    ("begin", "end", "touched", "whole"),
+    [
+        ("2026-06-15T00:00", "2026-06-15T23:59", (15, 15), [15]),
+        ("2026-06-15T00:00", "2026-06-15T23:58", (15, 15), []),
+        ("2026-06-15T00:01", "2026-06-15T23:59", (15, 15), []),
+        ("2026-06-15T00:00", "2026-06-16T00:00", (15, 16), [15]),
+        ("2026-06-15T12:00", "2026-06-17T12:00", (15, 17), [16]),
+        ("2026-06-15T00:00", "2026-06-17T23:59:59", (15, 17), [15, 16, 17]),
+    ],
+)
+def test_a_request_touches_days_and_covers_some_of_them_whole(
+    begin: str, end: str, touched: tuple[int, int], whole: list[int]
+) -> None:
+    days = asked_days(begin, end)
+
+    assert (days.first.day, days.last.day) == touched
+    assert [day.day for day in days.whole] == whole
+
+
+@pytest.mark.covers("R17", "R25")
+def test_a_day_that_begins_late_or_has_23_hours_is_covered_by_its_own_minutes() -> None:
+    late = asked_days("2026-06-15T04:00", "2026-06-16T03:59", cut=4)
+    short = asked_days("2026-03-29T00:00", "2026-03-29T23:59", zone=ZoneInfo("Europe/Berlin"))
+
+    assert late == Asked(first=DAY, last=DAY, whole=(DAY,))
+    assert [day.isoformat() for day in short.whole] == ["2026-03-29"]
+
+
+@pytest.mark.covers("R17", "R48", "US-09")
+def test_an_answer_speaks_for_what_was_asked_and_for_nothing_else() -> None:
+    stored = {"1": known(), "2": known(), "3": known(day=NEXT_DAY)}
+    days = Asked(first=DAY, last=DAY, whole=(DAY,))
+
+    found = judge(
+        package(told("1", SODT=NOON)), days.whole, stored,
+        zone=ZONE, day_cut=NO_CUT, max_removal_ratio=1.0, asked=days,
+    )  # fmt: skip
+    strayed = judged([told("4", SODT=NEXT_NOON)], stored, asked=days)
+
+    assert found == Scope(days=(DAY,), absent=("2",))
+    assert isinstance(strayed, Reject)
+    assert "not asked for" in strayed.text
 
 
 def planned(world: World, *records: Record, absent: tuple[str, ...] = ()) -> dict[str, Write]:
