@@ -1,28 +1,33 @@
 """A day plan that answers a request, and the request that it belongs to (R08, R12, R56)."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from msgx.domain.message import Meta
 from msgx.domain.requests import Match, Unanswered, asked_for, judge
 from msgx.store import req_track
 from msgx.store.connect import Connection
-from services.processor.examine import Situation
 
 
 def answered(
-    conn: Connection, msg_id: int, meta: Meta, situation: Situation, *, tolerance: timedelta
+    conn: Connection,
+    msg_id: int,
+    meta: Meta,
+    *,
+    begun: bool,
+    now: datetime,
+    tolerance: timedelta,
 ) -> Match | Unanswered | None:
     """Return the match, or why the message answers nothing.
 
-    A message that has written a part takes no verdict again: its match stands in REQ_TRACK.
+    A message that has `begun` to write takes no verdict again: its match stands in REQ_TRACK.
     None: it did, but the request was deleted since.
     """
-    if situation.entries:
+    if begun:
         return req_track.matched(conn, msg_id)
     return judge(
         req_track.find(conn, asked_for(meta), msg_id),
         msg_id=msg_id,
         dttm=meta.dttm,
-        now=situation.now,
+        now=now,
         tolerance=tolerance,
     )

@@ -2,10 +2,12 @@
 the same decisions as in the attempt, in a transaction that writes nothing."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from itertools import islice
 from typing import Final
 
 from msgx.domain.failure import Fault
+from msgx.domain.flight import EntryKind
 from msgx.domain.message import (
     Adft,
     Fdel,
@@ -13,6 +15,7 @@ from msgx.domain.message import (
     HandOff,
     KeptText,
     Message,
+    Meta,
     Reference,
     Refused,
     Schedule,
@@ -21,10 +24,12 @@ from msgx.domain.message import (
 )
 from msgx.domain.processing import ProcState
 from msgx.domain.replay import Forecast, NewerSource, Order, Verdict
+from msgx.domain.requests import Match, Unanswered
 from msgx.mailbox.texts import RAW_MISSING, Fetched, Texts
 from msgx.store import dead_letter, dead_message, flight_journal, identity_ledger, service_term
 from msgx.store.connect import Connection
 from msgx.store.dead_message import Found
+from services.processor.answer import answered
 from services.processor.decide.stale import told
 from services.processor.decide.world import Commit, Reject, Skip
 from services.processor.effect import NO_CHANGE, Airport
@@ -39,10 +44,13 @@ class Assessor:
     """Says what replays would come to. Not thread-safe: it has one connection to the
     mailbox."""
 
-    def __init__(self, texts: Texts, snapshots: Snapshots, airport: Airport) -> None:
+    def __init__(
+        self, texts: Texts, snapshots: Snapshots, airport: Airport, tolerance: timedelta
+    ) -> None:
         self._texts = texts
         self._snapshots = snapshots
         self._airport = airport
+        self._tolerance = tolerance  # of the AODB's clock, in answers
 
     def forecasts(
         self, conn: Connection, ids: Sequence[int], order: Order
@@ -90,6 +98,34 @@ class Assessor:
             return _verdict(msg_id, Verdict.DIES, f"{message.error_class}: {message.text}")
         return self._read(conn, msg_id, message, order)
 
+    def _plan(
+        self,
+        conn: Connection,
+        msg_id: int,
+        meta: Meta,
+        schedule: Schedule,
+        done: Mapping[str, EntryKind],
+        order: Order,
+    ) -> Forecast:
+        found: Match | Unanswered | None = None
+        if schedule.kind is ScheduleKind.RESP:
+            found = answered(
+                conn,
+                msg_id,
+                meta,
+                begun=bool(done),
+                now=service_term.now(conn),
+                tolerance=self._tolerance,
+            )
+        if isinstance(found, Unanswered):
+            return _verdict(msg_id, Verdict.SKIPPED, found)
+        plan = self._snapshots.foresee(
+            conn, msg_id, schedule, done=done, order=order, answers=found
+        )
+        if isinstance(plan, Reject):
+            return _refused(msg_id, plan)
+        return _applied(msg_id, plan.flights, plan.sources, removals=plan.removals)
+
     def _read(self, conn: Connection, msg_id: int, message: Message, order: Order) -> Forecast:
         holder, digest = identity_ledger.holder(conn, message.meta.identity) or (msg_id, b"")
         if holder != msg_id and digest == message.body_digest:
@@ -104,17 +140,12 @@ class Assessor:
         match message.payload:
             case HandOff() | Reference():
                 return _verdict(msg_id, Verdict.NOT_JUDGED, "reference data")
-            case Schedule(kind=ScheduleKind.RESP):
-                return _verdict(msg_id, Verdict.NOT_JUDGED, "the answer to a request")
             case Unsupported(reason=reason):
                 return _verdict(msg_id, Verdict.SKIPPED, reason)
             case Refused(error_class=error_class, text=text):
                 return _verdict(msg_id, Verdict.DIES, f"{error_class}: {text}")
             case Schedule() as schedule:
-                plan = self._snapshots.foresee(conn, msg_id, schedule, done=done, order=order)
-                if isinstance(plan, Reject):
-                    return _refused(msg_id, plan)
-                return _applied(msg_id, plan.flights, plan.sources, removals=plan.removals)
+                return self._plan(conn, msg_id, message.meta, schedule, done, order)
             case Flop() | Fdel() | Adft() as change:
                 asked = Asked(
                     msg_id=msg_id,

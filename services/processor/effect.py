@@ -122,7 +122,14 @@ class Effects:
         source = self._source(msg_id, message, situation)
         if schedule.kind is ScheduleKind.DNLD:
             return Package(source, schedule, situation)
-        found = answered(conn, msg_id, message.meta, situation, tolerance=self._tolerance)
+        found = answered(
+            conn,
+            msg_id,
+            message.meta,
+            begun=bool(situation.entries),
+            now=situation.now,
+            tolerance=self._tolerance,
+        )
         if isinstance(found, Unanswered):
             return Effect(ending(message, Trigger.SKIP, found))
         return Package(source, schedule, situation, found)

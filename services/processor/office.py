@@ -35,6 +35,9 @@ def replays(
     session = Session(settings.database, "processor-admin")
     desk = stack.enter_context(closing(Desk(leadership, session)))
     snapshots = Snapshots(airport, settings.schd)
-    assessor = Assessor(Texts(Mailbox(settings.mailbox), decoder), snapshots, airport)
+    tolerance = settings.request.clock_tolerance
+    assessor = Assessor(
+        Texts(Mailbox(settings.mailbox), decoder), snapshots, airport, tolerance
+    )
     stack.callback(assessor.close)
     return Replays(desk, assessor, Acts(desk, leadership, assessor, projector))

@@ -83,7 +83,7 @@ def test_a_request_touches_days_and_covers_some_of_them_whole(
 
 @pytest.mark.covers("R17", "R25")
 def test_a_day_that_begins_late_or_has_23_hours_is_covered_by_its_own_minutes() -> None:
-    late = asked_days("2026-06-15T04:00", "2026-06-16T03:59", cut=4)
+    late = asked_days("2026-01-05T04:00", "2026-01-06T03:59", cut=4)
     short = asked_days("2026-03-29T00:00", "2026-03-29T23:59", zone=ZoneInfo("Europe/Berlin"))
 
     assert late == Asked(first=DAY, last=DAY, whole=(DAY,))
