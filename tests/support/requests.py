@@ -4,7 +4,7 @@ both sides."""
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import psycopg
@@ -21,6 +21,12 @@ from tests.support.dispatcher import leading, settings
 from tests.support.servers import mysql
 
 GLST: Final = Wish.reference("GLST")
+JUNE: Final = Wish.plan(
+    datetime(2026, 6, 14, 16, tzinfo=UTC),
+    datetime(2026, 6, 15, 15, 59, tzinfo=UTC),
+    longest=timedelta(days=9),
+)
+"""One day of the airport, whole."""
 _MOVE_CLOCK: Final = """
     CREATE OR REPLACE FUNCTION msgx_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
     AS $$ SELECT now() + interval '{seconds} seconds' $$

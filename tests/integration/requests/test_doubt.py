@@ -1,0 +1,191 @@
+"""Requests whose write is in doubt: found, or UNKNOWN, and never written twice (US-09, R34,
+INV-16)."""
+
+from datetime import datetime, timedelta
+
+import psycopg
+import pytest
+
+from msgx.domain.failure import Away
+from msgx.domain.requests import Match, MatchedBy, RequestType
+from msgx.mailbox.connect import Unclear
+from msgx.mailbox.outbound import Outbound
+from msgx.runtime.leadership import Standby
+from msgx.store import req_track
+from tests.support.relay import relayed
+from tests.support.requests import office
+
+pytestmark = [pytest.mark.pg, pytest.mark.mysql]
+
+
+@pytest.mark.covers("US-09", "INV-16", "R34", "R43", "B37")
+def test_whichever_answer_of_the_mailbox_is_lost_one_row_is_written(
+    pg_dsn: str, mailbox_url: str
+) -> None:
+    with (
+        relayed(mailbox_url) as (relay, url),
+        office(pg_dsn, url, timeout=timedelta(seconds=5)) as desk,
+    ):
+        desk.register()
+        desk.step()
+        ends = []
+        for number in range(1, 6):  # floor, BEGIN, the session's bound, INSERT, COMMIT
+            req_id = desk.register()
+            relay.lose_answer(number)
+            with pytest.raises(Away):
+                desk.step()
+            ends.append(desk.row(req_id))
+            desk.step(2)
+
+            assert desk.row(req_id) == "SENT"
+            assert len(desk.written()) == number + 1
+            assert max(desk.written()) == desk.row(req_id, "out_id")
+
+        assert ends == [*["PENDING"] * 4, "SENDING"]
+
+
+class Breaking(Outbound):
+    """A mailbox that commits, and then breaks the connection or the caller."""
+
+    breaks: Exception = Unclear("the answer was lost")
+    writes = True
+
+    def insert(self, text: str, *, at: datetime) -> int:
+        """Write, or not, and fail as if nobody knew."""
+        if self.writes:
+            super().insert(text, at=at)
+        raise self.breaks
+
+
+class Silent(Breaking):
+    """The same, but nothing was written."""
+
+    writes = False
+
+
+@pytest.mark.covers("US-09", "INV-16", "R34", "B37")
+def test_a_row_that_was_written_in_doubt_is_found_and_never_written_again(
+    pg_dsn: str, mailbox_url: str
+) -> None:
+    with office(pg_dsn, mailbox_url, kind=Breaking) as broken:
+        req_id = broken.register()
+        with pytest.raises(Unclear):
+            broken.step()
+        assert broken.row(req_id) == "SENDING"
+
+    with office(pg_dsn, mailbox_url) as desk:
+        desk.step(2)
+
+        assert list(desk.written()) == [desk.row(req_id, "out_id")]
+        assert desk.row(req_id) == "SENT"
+
+
+@pytest.mark.covers("US-09", "INV-16", "R34", "B37")
+def test_a_row_that_is_not_found_makes_the_request_unknown_after_a_second_look(
+    pg_dsn: str, mailbox_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with office(pg_dsn, mailbox_url, kind=Silent) as desk:
+        req_id = desk.register()
+        with pytest.raises(Unclear):
+            desk.step()
+        desk.step()
+        assert desk.row(req_id) == "SENDING"
+
+        desk.pass_time(desk.outbound.settles.total_seconds() + 1)
+        desk.step(2)
+
+        assert desk.row(req_id) == "UNKNOWN"
+        assert desk.written() == {}
+        alarms = [one for one in caplog.records if one.levelname == "ERROR"]
+        assert "request unknown" in [one.getMessage() for one in alarms]
+
+
+@pytest.mark.covers("R34")
+def test_a_commit_that_lands_late_is_found_by_the_second_look(
+    pg_dsn: str, mailbox_url: str
+) -> None:
+    with office(pg_dsn, mailbox_url, kind=Silent) as desk:
+        req_id = desk.register()
+        with pytest.raises(Unclear):
+            desk.step()
+        desk.step()
+        seqn = desk.row(req_id, "seqn")
+        desk.mysql(
+            "INSERT INTO COUTMSGS (COUTMSGS_CLOB_MSG, COUTMSGS_DATE_INSERTED, ROUTINGID) VALUES"
+            f" ('<TYPE>RQRD</TYPE><STYP>GLST</STYP><SEQN>{seqn}</SEQN>', now(), 'AODB')"
+        )
+        desk.pass_time(desk.outbound.settles.total_seconds() + 1)
+
+        desk.step()
+
+        assert desk.row(req_id) == "SENT"
+
+
+@pytest.mark.covers("R08", "US-09")
+def test_a_newer_request_takes_the_place_of_an_unknown_one(
+    pg_dsn: str, mailbox_url: str
+) -> None:
+    with office(pg_dsn, mailbox_url, kind=Silent) as broken:
+        lost = broken.register()
+        with pytest.raises(Unclear):
+            broken.step()
+        broken.pass_time(3600)
+        broken.step()
+        assert broken.row(lost) == "UNKNOWN"
+
+    with office(pg_dsn, mailbox_url) as desk:
+        newer = desk.register()
+        desk.step()
+
+        assert (desk.row(lost), desk.row(newer)) == ("EXPIRED", "SENT")
+
+
+@pytest.mark.covers("US-09", "R08")
+def test_an_answer_while_the_request_is_being_written_closes_it_and_the_row_is_added(
+    pg_dsn: str, mailbox_url: str
+) -> None:
+    class Answered(Outbound):
+        """An AODB that answers before we know that our row is there."""
+
+        def insert(self, text: str, *, at: datetime) -> int:
+            row = super().insert(text, at=at)
+            with psycopg.connect(pg_dsn, autocommit=True) as pg:
+                found = req_track.find(pg, (RequestType.RQRD, "GLST"), 9)
+                assert found is not None
+                answer = Match(request=found, msg_id=9, by=MatchedBy.TYPE, lag=None)
+                assert req_track.close(pg, answer)
+            return row
+
+    with office(pg_dsn, mailbox_url, kind=Answered) as desk:
+        req_id = desk.register()
+
+        desk.step(2)
+
+        state, row = desk.row(req_id, "state, out_id")
+        assert (state, [row]) == ("DONE", list(desk.written()))
+
+
+@pytest.mark.covers("R13", "R34")
+def test_a_deposed_dispatcher_confirms_nothing_and_the_next_one_does(
+    pg_dsn: str, mailbox_url: str
+) -> None:
+    class Deposing(Outbound):
+        """A mailbox that is so slow that another dispatcher leads before it answers."""
+
+        def insert(self, text: str, *, at: datetime) -> int:
+            row = super().insert(text, at=at)
+            with psycopg.connect(pg_dsn, autocommit=True) as pg:
+                pg.execute("UPDATE service_term SET term = term + 1")
+            return row
+
+    with office(pg_dsn, mailbox_url, kind=Deposing) as broken:
+        req_id = broken.register()
+        with pytest.raises(Standby):
+            broken.step()
+        assert broken.row(req_id) == "SENDING"
+
+    with office(pg_dsn, mailbox_url) as desk:
+        desk.step(2)
+
+        assert desk.row(req_id) == "SENT"
+        assert len(desk.written()) == 1
