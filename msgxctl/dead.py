@@ -11,11 +11,12 @@ from msgxctl import messages, options, show
 from msgxctl.connect import Remote
 from msgxctl.failure import Failure, misused, refuse
 from msgxctl.filters import filtered, is_empty
+from msgxctl.forecasts import FORECASTS, counted
 from msgxctl.messages import SERVICE
 from msgxctl.place import Peer
 from msgxctl.plain import plain
 from msgxctl.send import text_of
-from msgxctl.show import Column, Row
+from msgxctl.show import Column
 
 app = options.subapp(help="Messages that died.")
 
@@ -31,22 +32,6 @@ _GROUPS: Final[tuple[Column, ...]] = (
     ("lowest id", "lowest_msg_id"),
     ("highest id", "highest_msg_id"),
     ("for example", "example"),
-)
-
-
-def _newer(row: Row) -> object:
-    return "; ".join(
-        f"{one['msg_id']} set {' '.join(one['tags'])} of {one['flid']}" for one in row["newer"]
-    )
-
-
-_FORECASTS: Final[tuple[Column, ...]] = (
-    ("message", "msg_id"),
-    ("its replay", "verdict"),
-    ("flights", "flights"),
-    ("removals", "removals"),
-    ("why", "text"),
-    ("newer messages", _newer),
 )
 
 _Ids = Annotated[
@@ -148,8 +133,8 @@ def dry_run(
     if as_json:
         show.as_json({"forecasts": found})
         return
-    show.table(found, _FORECASTS)
-    counts = _counted(found)
+    show.table(found, FORECASTS)
+    counts = counted(found)
     show.say(f"{len(found)} messages" + (f": {counts}" if counts else ""))
 
 
@@ -242,7 +227,7 @@ def correct(
         show.as_json(told)
         return
     show.say(f"message {msg_id} is corrected; replayed now, it would come to:")
-    show.table([told["forecast"]], _FORECASTS)
+    show.table([told["forecast"]], FORECASTS)
 
 
 def _meant(
@@ -283,23 +268,16 @@ def _size(meant: pb.MessageIds | pb.ReplayRange) -> int:
     return meant.count if isinstance(meant, pb.ReplayRange) else len(set(meant.ids))
 
 
-def _counted(forecasts: list[dict[str, Any]]) -> str:
-    counts: dict[str, int] = {}
-    for one in forecasts:
-        counts[one["verdict"]] = counts.get(one["verdict"], 0) + 1
-    return ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
-
-
 def _report(last: dict[str, Any], left: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         show.as_json(last | {"left": left})
     else:
         show.say(f"{last['replayed']} of {last['total']} messages are put back")
         if left:
-            show.table(left[:_MOST_SHOWN], _FORECASTS)
+            show.table(left[:_MOST_SHOWN], FORECASTS)
             if len(left) > _MOST_SHOWN:
                 show.say(f"… and {len(left) - _MOST_SHOWN} more (--json)")
         if last["changed"]:
             show.say(f"{last['changed']} were replayed or changed by others meanwhile")
     if last["refused"]:
-        refuse(f"{last['refused']} of {last['total']} messages stay dead: {_counted(left)}")
+        refuse(f"{last['refused']} of {last['total']} messages stay dead: {counted(left)}")
