@@ -264,6 +264,12 @@ class Admin(Group):
     # bearer token that admits only calls that change nothing
     read_token: TokenOrNone = None
 
+    @model_validator(mode="after")
+    def _reading_is_not_changing(self) -> Self:
+        if self.token is not None and self.token == self.read_token:
+            raise ValueError("read-token must be another one than token")
+        return self
+
 
 class Http(Group):
     """The HTTP door."""

@@ -1,24 +1,21 @@
 """The api as a process: health, a graceful end, and what it costs (B103, B104, B105)."""
 
-import queue
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import grpc
 import httpx
 import pytest
-from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from tests.integration.api.conftest import HandmadeProjection, Inbox
 from tests.support.api import NOWHERE, Api, api_settings, running, until
+from tests.support.control import Watch
 from tests.support.servers import mysql
 
 pytestmark = pytest.mark.system
 
-SERVING = health_pb2.HealthCheckResponse.SERVING
-NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 XML = {"content-type": "text/xml"}
 
 
@@ -30,44 +27,21 @@ def process(redis_url: str, mailbox_url: str) -> Iterator[Api]:
         yield process
 
 
-class Watch:
-    """An open health Watch: the states that were told, None when the server completed it."""
-
-    def __init__(self, address: str) -> None:
-        self.told: queue.Queue[int | None] = queue.Queue()
-        self._channel = grpc.insecure_channel(address)
-        stub = health_pb2_grpc.HealthStub(self._channel)  # type: ignore[no-untyped-call]
-        self._stream = stub.Watch(health_pb2.HealthCheckRequest(service=""))
-        self._thread = threading.Thread(target=self._collect)
-        self._thread.start()
-
-    def wait_for(self, state: int | None) -> None:
-        """Return once `state` was told."""
-        while self.told.get(timeout=30) != state:
-            pass
-
-    def close(self) -> None:
-        """Hang up."""
-        self._channel.close()
-        self._thread.join(30)
-
-    def _collect(self) -> None:
-        try:
-            for answer in self._stream:
-                self.told.put(answer.status)
-        except grpc.RpcError:
-            pass
-        self.told.put(None)
+@contextmanager
+def watching(process: Api) -> Iterator[Watch]:
+    """Yield an open health Watch."""
+    with grpc.insecure_channel(process.control) as channel, closing(Watch(channel)) as watch:
+        yield watch
 
 
 @pytest.mark.covers("B105", "B104")
 def test_an_idle_api_ends_at_a_signal_with_a_watch_open_and_status_0(process: Api) -> None:
-    with closing(Watch(process.control)) as watch:
-        watch.wait_for(SERVING)
+    with watching(process) as watch:
+        watch.wait_for("SERVING")
 
         process.child.terminate()
 
-        watch.wait_for(NOT_SERVING)
+        watch.wait_for("NOT_SERVING")
         watch.wait_for(None)
         assert process.ended() == 0
 
@@ -91,15 +65,15 @@ def test_a_request_in_work_ends_after_health_said_not_serving(
 
     inbox = Inbox(mailbox_url)
     request = threading.Thread(target=send)
-    with closing(mysql.connect(mailbox_url)) as owner, closing(Watch(process.control)) as watch:
-        watch.wait_for(SERVING)
+    with closing(mysql.connect(mailbox_url)) as owner, watching(process) as watch:
+        watch.wait_for("SERVING")
         with owner.cursor() as cursor:
             cursor.execute("LOCK TABLES CMINMSGS WRITE")
         request.start()
         until(lambda: inbox_has_a_waiter(inbox), "the insert waits for the table")
 
         process.child.terminate()
-        watch.wait_for(NOT_SERVING)
+        watch.wait_for("NOT_SERVING")
         with owner.cursor() as cursor:
             cursor.execute("UNLOCK TABLES")
 

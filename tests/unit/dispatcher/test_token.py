@@ -50,3 +50,14 @@ def test_a_long_one_is_kept_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> No
     assert settings.admin.token is not None
     assert settings.admin.token.get_secret_value() == "sixteen-or-longer"
     assert "sixteen-or-longer" not in repr(settings)
+
+
+@pytest.mark.covers("R55", "R37")
+def test_the_read_only_token_must_be_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MSGX_ADMIN__TOKEN", "MSGX_ADMIN__READ_TOKEN"):
+        monkeypatch.setenv(name, "sixteen-or-longer")
+
+    with pytest.raises(SystemExit, match="read-token must be another one") as refused:
+        load(Settings)
+
+    assert "sixteen-or-longer" not in str(refused.value)
