@@ -139,11 +139,13 @@ class Sender:
         if isinstance(meaning, Refused):
             self._abort(producer)
         # What failed in one transaction comes up again in the producer's next one, as sequence
-        # numbers out of order. So it is dropped; the fence of the next ends what is open. What
-        # is raised keeps this frame for a while: it must not keep a producer that still knocks.
-        del producer
+        # numbers out of order. So it is dropped; the fence of the next ends what is open.
         self.close()
-        raise meaning
+        try:
+            raise meaning
+        finally:
+            # It and this frame would keep each other: a wave in memory, a producer that knocks.
+            del meaning, producer
 
     def _abort(self, producer: Producer) -> None:
         """End the transaction now: the next producer is ready ten times sooner."""
