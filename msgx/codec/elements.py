@@ -17,6 +17,10 @@ _FOREIGN: Final = "{http://www.w3.org/2001/XMLSchema-instance}"
 class Refusal(Exception):
     """A value, a count or a limit breaks the interface: PROTOCOL. The message names the tag."""
 
+    def __init__(self, text: str, flid: str | None = None) -> None:
+        super().__init__(text)
+        self.flid = flid  # of the flight at fault, if that could be read
+
 
 def shown(text: str) -> str:
     """Return a value fit for an error text: cleaned, cut, in quotes."""

@@ -48,7 +48,7 @@ class PayloadReader:
             if rule is not None and rule.group in self.groups:
                 return self._flop(root, rule)
         except Refusal as refusal:
-            return Refused(ErrorClass.PROTOCOL, clean(str(refusal)))
+            return Refused(ErrorClass.PROTOCOL, clean(str(refusal)), refusal.flid)
         return Unsupported()
 
     def _schedule(self, root: etree._Element, styp: str) -> Payload:
@@ -119,6 +119,7 @@ def _record(
     needs: tuple[str, ...] = (),
 ) -> Record:
     place = f"{element.tag} {number} of {total}, line {element.sourceline}"
+    flid = None
     try:
         flid = reader.flid(element)
         place += f" (FLID {flid})"
@@ -126,7 +127,7 @@ def _record(
             raise Refusal(f"nothing that the subtype names: {', '.join(needs)}")
         return reader.record(element, flid)
     except Refusal as refusal:
-        raise Refusal(f"{place}: {refusal}") from None
+        raise Refusal(f"{place}: {refusal}", flid) from None
 
 
 def _once_each(records: tuple[Record, ...]) -> None:
@@ -134,7 +135,8 @@ def _once_each(records: tuple[Record, ...]) -> None:
     for number, record in enumerate(records, start=1):
         first = seen.setdefault(record.flid, number)
         if first != number:
-            raise Refusal(f"FLID {record.flid} stands twice: FLTR {first} and {number}")
+            text = f"FLID {record.flid} stands twice: FLTR {first} and {number}"
+            raise Refusal(text, record.flid)
 
 
 def _missing(tag: str) -> Refused:

@@ -150,6 +150,7 @@ class Refused:
 
     error_class: ErrorClass
     text: str
+    flid: str | None = None  # of the flight at fault, if that could be read
 
 
 Payload: TypeAlias = Schedule | Adft | Flop | Fdel | Reference | HandOff | Unsupported | Refused
@@ -181,5 +182,7 @@ class Message:
                 return tuple(record.flid for record in records)
             case Fdel(flids=flids):
                 return flids
+            case Refused(flid=str(flid)):
+                return (flid,)
             case Reference() | HandOff() | Unsupported() | Refused():
                 return ()

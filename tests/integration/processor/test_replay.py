@@ -371,7 +371,7 @@ def test_lists_groups_and_totals_are_what_sql_says(line: Line, operator: Operato
 
     assert (len(page.messages), page.total, len(rest.messages)) == (2, 6, 4)
     assert operator.listed(error_class="MALFORMED", state=DEAD).total == 2
-    assert operator.listed(flid="1").total == 1
+    assert operator.listed(flid="2").total == 1
     assert operator.listed(type="SCHD", styp="DNLD").total == 1
     assert (largest.error_class, largest.count, of_it.total) == ("PROTOCOL", 3, 3)
     assert grouped.total_messages == 6
