@@ -2,9 +2,10 @@
 away, and then only those routes say so that need it."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from queue import Empty, LifoQueue
 
+from msgx.domain.failure import Away
 from msgx.runtime.session import Session
 from msgx.settings import Database
 from msgx.store.connect import Connection
@@ -27,6 +28,8 @@ class Records:
         """
         session = self._take()
         try:
+            with suppress(Away), session.use(doing) as conn:
+                conn.execute("SELECT 1")  # one that the server has ended is opened anew
             with session.use(doing) as conn:
                 yield conn
         finally:

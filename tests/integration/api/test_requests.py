@@ -184,6 +184,20 @@ def test_too_many_waiting_requests_are_refused(
     assert (answer.status_code, answer.json()["body"]) == (503, None)
 
 
+def test_a_connection_that_the_server_has_ended_costs_no_request(
+    client: httpx.Client, pg: "psycopg.Connection[Any]"
+) -> None:
+    assert client.get("/api/v1/requests").status_code == 200
+    ended = pg.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'msgx_api'"
+        " AND datname = current_database()"
+    ).fetchall()
+
+    answer = client.get("/api/v1/requests")
+
+    assert (len(ended) > 0, answer.status_code) == (True, 200)
+
+
 @pytest.mark.covers("US-09", "INV-24")
 def test_without_postgresql_only_requests_are_refused() -> None:
     with (
