@@ -14,7 +14,7 @@ from msgx.telemetry.metric import OTHER, Counter, Metric
 from tools.page import ROOT, notice, publish, table
 
 PAGE, ALERTS = "docs/metrics.md", "deploy/alerts.yaml"
-_UNITS = {"s": "seconds", "1": "0 or 1"}
+_UNITS = {"s": "seconds", "By": "bytes", "1": "0 or 1"}
 
 
 def pages() -> dict[str, str]:

@@ -26,6 +26,19 @@ _TOPIC: Final = {"topic": tuple(one.part for one in Target)}
 _CLASS: Final = {"error_class": tuple(one.value for one in ErrorClass)}
 _REQUEST: Final = {"state": tuple(one.value for one in (RequestState.PENDING, *OPEN))}
 _TYPES: Final = ("", "SCHD", "FLOP", *(one.value for one in Category))  # "": not readable
+_TABLES: Final = (  # that grow with the messages; all others together are OTHER
+    "proc_state",
+    "proc_attempt",
+    "identity_ledger",
+    "dead_letter",
+    "flight_schd",
+    "flight_journal",
+    "msg_event",
+    "req_track",
+    "ref_master",
+    "schd_snap_log",
+    "admin_audit",
+)
 _LOOPS: Final = (
     "control",
     "leadership",
@@ -271,6 +284,13 @@ UNMAPPED: Final = Gauge(
     "{tag}",
     services=_PROCESSOR,
     meaning="kinds of tags that were seen and that nothing reads (R51); counted up to 10,000",
+)
+TABLE_BYTES: Final = Gauge(
+    "msgx.store.table_bytes",
+    "By",
+    services=_PROCESSOR,
+    meaning="room that a table takes with its indexes; those of all services (B62)",
+    labels=MappingProxyType({"table": _TABLES}),
 )
 FINISHED: Final = Counter(
     "msgx.pipeline.finished",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from msgx.runtime.gauges import Reading
-from msgx.store import processing_figures
+from msgx.store import processing_figures, table_size
 from msgx.store.connect import Connection
 from msgx.telemetry import metrics
 
@@ -21,3 +21,7 @@ def figures(conn: Connection) -> Iterator[Reading]:
     )
     yield metrics.DEAD_MESSAGES, {(one,): count for one, count in found.dead.items()}
     yield metrics.UNMAPPED, {(): found.unmapped}
+    yield (
+        metrics.TABLE_BYTES,
+        {(table,): size for table, size in table_size.sizes(conn).items()},
+    )

@@ -96,3 +96,14 @@ def test_a_projection_that_redis_lost_is_counted(line: Line) -> None:
     line.run(adft(fltr("2")))
 
     assert line.worker.board.read(metrics.LOST)[()] == before + 1
+
+
+@pytest.mark.covers("B62")
+def test_tables_say_how_much_room_they_take_and_each_that_grows_by_name(line: Line) -> None:
+    line.run(adft(fltr("1")))
+
+    told = read(line)["msgx.store.table_bytes"]
+
+    assert {(name,) for name in metrics.TABLE_BYTES.labels["table"]} < told.keys()
+    assert told["flight_journal",] > 0
+    assert told["flight_gtdt",] > 0

@@ -38,6 +38,7 @@ def test_names_are_unique_and_end_in_the_unit_of_a_time() -> None:
     for one in metrics.ALL:
         assert re.fullmatch(r"msgx(\.[a-z]+(_[a-z]+)*)+", one.name), one.name
         assert (one.unit == "s") == one.name.endswith("_seconds"), one.name
+        assert (one.unit == "By") == one.name.endswith("_bytes"), one.name
         assert one.meaning
 
 
