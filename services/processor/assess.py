@@ -13,7 +13,6 @@ from msgx.domain.message import (
     Fdel,
     Flop,
     HandOff,
-    KeptText,
     Message,
     Meta,
     Reference,
@@ -79,8 +78,8 @@ class Assessor:
         """
         if not ids:
             return {}
-        kept: Mapping[int, KeptText] = dead_letter.kept(conn, ids)
-        return {one.msg_id: one for one in self._texts.read(ids, kept)}
+        read = self._texts.read(ids, dead_letter.kept(conn, ids))
+        return {one.msg_id: one for one in read}
 
     def decode(self, text: str) -> Message | Fault:
         """Return what `text` says, or why it cannot be read."""

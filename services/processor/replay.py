@@ -6,7 +6,6 @@ the same range may be given again."""
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Final
 
 from msgx.domain.processing import ProcState
@@ -133,9 +132,5 @@ def _asked(job: Job, ids: Sequence[int]) -> dict[str, object]:
     if job.order.approve_removals is not None:
         asked["approve_removals"] = job.order.approve_removals
     if job.frozen is not None:
-        asked["frozen_at"] = _text(job.frozen.frozen_at)
+        asked["frozen_at"] = job.frozen.frozen_at.isoformat()
     return asked
-
-
-def _text(at: datetime) -> str:
-    return at.isoformat()
