@@ -1,4 +1,5 @@
-"""The simulator's command line: play a day, show it, or check what a system made of it."""
+"""The simulator's command line: play a day, show it, answer requests, or check what a system
+made of it."""
 
 import argparse
 import json
@@ -12,14 +13,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from msgx import clock
 from tests.aodb import verify
 from tests.aodb.adapter import landed, play
+from tests.aodb.answering import answer_requests
+from tests.aodb.answers import Answerer
 from tests.aodb.day import SMALLEST, build_day
 from tests.aodb.model import Day, Flight
 
 _EPILOG = """The same seed, flights, messages-per-flight and day give the same messages: `check`
 needs no file from `play`. For one command: python -m tests.aodb play --help"""
 _API_TIMEOUT = 10
+_LOOK_EVERY = 0.5
 _out = Console(soft_wrap=True)
 _err = Console(stderr=True, soft_wrap=True)
 
@@ -44,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests.aodb", description=__doc__, epilog=_EPILOG
     )
-    commands = parser.add_subparsers(required=True, metavar="play|show|check")
+    commands = parser.add_subparsers(required=True, metavar="play|show|answer|check")
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--seed", type=int, default=1, help="the day to build (1)")
     shared.add_argument("--flights", type=int, default=300, help=f"at least {SMALLEST} (300)")
@@ -64,6 +69,13 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--xml", action="store_true", help="print the XML of each")
     command.add_argument("--flight", metavar="FLID", help="print how this flight must end")
     command.set_defaults(run=_show)
+
+    command = commands.add_parser(
+        "answer", parents=[shared], help="answer requests in a mailbox, until Ctrl-C"
+    )
+    command.add_argument("mailbox", help="mysql://user:password@host:port/schema")
+    command.add_argument("--once", action="store_true", help="those that wait, and no more")
+    command.set_defaults(run=_answer)
 
     command = commands.add_parser(
         "check", parents=[shared], help="compare a system with the oracle"
@@ -132,6 +144,19 @@ def _show(day: Day, options: argparse.Namespace) -> int:
     if not options.xml:
         _out.print(table)
     return 0
+
+
+def _answer(day: Day, options: argparse.Namespace) -> int:
+    answerer = Answerer(day.seed)
+    try:
+        while True:
+            for row_id, answer in answer_requests(answerer, options.mailbox).items():
+                _out.print(f"answered with {answer.kind}-RESP, landed as {row_id}")
+            if options.once:
+                return 0
+            clock.rest(_LOOK_EVERY)
+    except KeyboardInterrupt:
+        return 0
 
 
 def _check(day: Day, options: argparse.Namespace) -> int:

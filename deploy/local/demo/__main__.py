@@ -59,13 +59,13 @@ def _run(stack: Stack, day: aodb.Day, options: Options, out: Console) -> bool:
     out.print(f"Database, mailbox, topics and {len(services.children)} services are ready.")
     with Asking(day, installation.mailbox_url, services.http) as asking:
         play = play_through(day, installation, stack.family, options, out, asking)
-    agreed = report(play, asking, installation, services, out)
-    agreed = repair(play, installation, services, stack.folder, out) and agreed
-    out.print(f"Done {clock.ticks() - begun:.1f} s after the servers were up.")
-    _say_where(stack, installation, services, out)
-    if not options.once:
-        out.print("All of it stays up until Ctrl-C.")
-        _stay(stack)
+        agreed = report(play, asking, installation, services, out)
+        agreed = repair(play, installation, services, stack.folder, out) and agreed
+        out.print(f"Done {clock.ticks() - begun:.1f} s after the servers were up.")
+        _say_where(stack, installation, services, out)
+        if not options.once:
+            out.print("All of it stays up until Ctrl-C, and whoever asks the AODB is answered.")
+            _stay(stack)
     return agreed
 
 
@@ -76,6 +76,7 @@ def _say_where(
     for name, text in (
         ("flights", f"{services.http}/all/flights"),
         ("API", f"{services.http}/openapi.json"),
+        ("requests", f"{services.http}/api/v1/requests; POST /schd/sync asks for more"),
         ("PostgreSQL", installation.database_url()),
         ("mailbox", installation.mailbox_url),
         ("Redis", installation.redis_url),

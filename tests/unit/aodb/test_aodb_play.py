@@ -4,9 +4,12 @@ from contextlib import closing
 
 import pytest
 
+from msgx.codec.encode import encode
+from msgx.domain.requests import Wish
 from tests.aodb import __main__ as command
 from tests.aodb import build_day, play
 from tests.aodb.adapter import batches, connect, landed
+from tests.unit.codec.test_encode import AT, FORM
 
 
 @pytest.mark.mysql
@@ -28,6 +31,31 @@ def test_a_day_lands_in_order_with_its_texts_and_with_holes(mailbox_url: str) ->
             " FROM CMINMSGS WHERE CMINMSGS_STATUS = 'VALID'"
         )
         assert cursor.fetchone() == (len(ids), len(ids), 0)
+
+
+@pytest.mark.mysql
+@pytest.mark.covers("US-09")
+def test_a_request_in_the_mailbox_is_answered_once(
+    mailbox_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = encode(Wish.reference("TLST"), FORM, seqn="000042", at=AT)
+    with closing(connect(mailbox_url)) as connection, connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO COUTMSGS (COUTMSGS_CLOB_MSG, COUTMSGS_DATE_INSERTED, ROUTINGID)"
+            " VALUES (%s, NOW(), 'AODB')",
+            (asked,),
+        )
+        connection.commit()
+
+        for _ in range(2):
+            assert command.main(["answer", mailbox_url, "--flights", "12", "--once"]) == 0
+
+        connection.rollback()
+        cursor.execute("SELECT CMINMSGS_CLOB_MSG FROM CMINMSGS")
+        ((text,),) = cursor.fetchall()
+    assert "<TYPE>TLST</TYPE>" in text
+    assert "<STYP>RESP</STYP>" in text
+    assert capsys.readouterr().out.count("answered with TLST-RESP") == 1
 
 
 @pytest.mark.mysql
