@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from msgx.config.group import Group, Retried, seconds
 from msgx.config.kinds import (
+    AddressOrNone,
     Bytes,
     Code,
     Codes,
@@ -23,6 +24,7 @@ from msgx.config.kinds import (
     FileOrNone,
     Flights,
     Groups,
+    HttpOrNone,
     Identifier,
     Ids,
     Ladder,
@@ -32,7 +34,6 @@ from msgx.config.kinds import (
     Rows,
     Share,
     Tag,
-    TextOrNone,
     TokenOrNone,
     Tries,
     Zone,
@@ -284,9 +285,9 @@ class Telemetry(Group):
     """Metrics, and where they go."""
 
     # host:port that answers GET /metrics; port 0: any, see the log; not set: nowhere
-    metrics_bind: TextOrNone = None
+    metrics_bind: AddressOrNone = None
     # http(s)://host:port of a collector that takes OTLP over gRPC; not set: none
-    otlp_endpoint: TextOrNone = None
+    otlp_endpoint: HttpOrNone = None
     period: Positive = timedelta(seconds=15)  # between two readings of tables, two exports
 
 

@@ -54,10 +54,14 @@ class _Server(ThreadingHTTPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Take the request, or end it at once while too many are in work."""
-        if self._places.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
+        if not self._places.acquire(blocking=False):
             self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._places.release()  # no thread could be had
+            raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Answer it and give its place back."""
