@@ -39,7 +39,7 @@ _MOST_IDS: Final = 1000
 _MOST_TRIES: Final = 100
 _MOST_ENTRIES: Final = 1000
 _LONGEST_TEXT: Final = 1024 * 1024
-_JOBS: Final = 2  # each has a thread of the server; health must find one
+_JOBS: Final = 3  # each has a thread of the server; health must find one
 _READS: Final = frozenset(
     {"ListMessages", "GroupFailures", "ShowMessage", "Preview", "DryRun", "ShowHead"}
 )
@@ -159,7 +159,7 @@ class Replays(replay_pb2_grpc.ReplayServiceServicer):
         self, request: pb.DryRunRequest, context: grpc.ServicerContext
     ) -> Iterator[pb.DryRunResponse]:
         """Say of each message what its replay would come to."""
-        with self._desk.answering(context):
+        with self._desk.answering(context), self._one_of_few():
             job = _job(request)
             left, after = iter(job.ids), 0
             while context.is_active():
