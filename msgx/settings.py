@@ -24,6 +24,8 @@ from msgx.config.kinds import (
     FileOrNone,
     Flights,
     Groups,
+    HostPort,
+    HostPorts,
     HttpOrNone,
     Identifier,
     Ids,
@@ -214,7 +216,7 @@ class Request(Group):
 class Kafka(Group):
     """The broker and its two topics (C-9)."""
 
-    bootstrap: str  # host:port, several separated by commas
+    bootstrap: HostPorts  # host:port, several separated by commas
     topic_msg: str = "msg"  # each change
     topic_schd: str = "schd"  # the latest state, compacted
     prefix: str = ""  # before the names of topics and transactional ids
@@ -249,7 +251,7 @@ class Leadership(Group):
 class Control(Group):
     """gRPC: health, reflection, control."""
 
-    bind: str = "127.0.0.1:0"  # host:port; port 0: any, see the log
+    bind: HostPort = "127.0.0.1:0"  # host:port; port 0: any, see the log
     grace: Positive = timedelta(seconds=10)  # for the loops to end after SIGTERM
     tls_cert: FileOrNone = None  # PEM certificate, with its chain; not set: no TLS
     tls_key: FileOrNone = None  # PEM key of that certificate, without a password
@@ -275,7 +277,7 @@ class Admin(Group):
 class Http(Group):
     """The HTTP door."""
 
-    bind: str = "127.0.0.1:8080"  # host:port
+    bind: HostPort = "127.0.0.1:8080"  # host:port
     max_body: Bytes = 1024 * 1024  # bytes, counted while streaming
     # for a client to send its request or take its answer
     timeout: Positive = timedelta(seconds=10)

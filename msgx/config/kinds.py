@@ -1,14 +1,18 @@
 """What a value of a parameter may be, and how it is written."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BeforeValidator, Field, SecretStr
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from msgx.config.parameters import Unit
 from msgx.domain.flop import FlopGroup
+
+_ADDRESS: Final = re.compile(r"(?:\[[0-9a-fA-F:]+\]|[^\s:\[\]]+):(?P<port>[0-9]{1,5})")
+_HIGHEST_PORT: Final = 65535
 
 
 def _iso(given: Any) -> Any:
@@ -46,13 +50,27 @@ def _unless_empty(given: Any) -> Any:
     return given or None
 
 
+def _place(given: str) -> str:
+    found = _ADDRESS.fullmatch(given)
+    if found is None or int(found["port"]) > _HIGHEST_PORT:
+        raise ValueError("must look like host:port")
+    return given
+
+
+def _places(given: str) -> str:
+    for one in given.split(","):
+        _place(one.strip())
+    return given
+
+
+HostPort = Annotated[str, AfterValidator(_place)]
+HostPorts = Annotated[str, AfterValidator(_places)]
 Code = Annotated[str, Field(pattern=r"^[A-Z0-9]{1,8}$")]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 Token = Annotated[SecretStr, Field(min_length=16)]
 TokenOrNone = Annotated[Token | None, BeforeValidator(_unless_empty)]
 FileOrNone = Annotated[Path | None, BeforeValidator(_unless_empty)]
-_HostAndPort = Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^\s:\[\]]+):[0-9]{1,5}$")]
-AddressOrNone = Annotated[_HostAndPort | None, BeforeValidator(_unless_empty)]
+AddressOrNone = Annotated[HostPort | None, BeforeValidator(_unless_empty)]
 _Http = Annotated[str, Field(pattern=r"^https?://[^\s/@]+/?$")]
 HttpOrNone = Annotated[_Http | None, BeforeValidator(_unless_empty)]
 Zone = Annotated[ZoneInfo, BeforeValidator(_zone)]

@@ -253,3 +253,26 @@ def test_a_limit_of_tries_buries_with_the_text_what_redis_does_not_let_through(
     assert line.end(head)[:2] == ("DEAD", "INFRA")
     assert line.one("SELECT raw FROM dead_letter WHERE msg_id = %s", head) == text
     assert line.flids() == []
+
+
+@pytest.mark.covers("R04", "R36", "INV-23", "INV-3")
+def test_half_an_hour_without_redis_is_no_death_and_ends_by_itself(line: Line) -> None:
+    with relayed(line.places.redis) as (relay, url):
+        line.restart(redis_url=url)
+        line.run(adft(fltr("1")))
+        relay.cut()
+        head, after = line.land(stand("7", "1")), line.land(stand("8", "1"))
+        for half_minutes in range(1, 61):
+            line.worker.step()
+            move_time(line.pg, half_minutes * timedelta(seconds=30))
+
+        row = line.row(head)
+        assert (row["state"], row["error_class"], row["attempts"]) == ("FAILED", "INFRA", 0)
+        assert row["infra_attempts"] == 60
+        assert line.row(after)["state"] == "PENDING"
+        relay.restore()
+        line.run()
+
+    assert [line.end(one)[0] for one in (head, after)] == ["SUCCEEDED", "SUCCEEDED"]
+    assert line.one("SELECT count(*) FROM dead_letter") == 0
+    line.agree()

@@ -21,6 +21,7 @@ WRONG = {
     "MSGX_REDIS__URL": "redis://a-secret-word:port/x",
     "MSGX_AIRPORT__ZONE": "Asia/A-secret-word",
     "MSGX_PIPELINE__LADDER": "PT1S",
+    "MSGX_CONTROL__BIND": "a-secret-word",
     "MSGX_ADMIN__TOKEN": "a-secret-word",
     "MSGX_PIPELINE__CLAIM_BACH": "a-secret-word",
 }
@@ -55,6 +56,7 @@ def test_everything_that_is_wrong_is_said_and_no_value(
         "processor: the configuration is not usable:",
         "  MSGX_ADMIN__TOKEN: Value should have at least 16 items after validation, not 13",
         "  MSGX_AIRPORT__ZONE: is not a known time zone",
+        "  MSGX_CONTROL__BIND: must look like host:port",
         "  MSGX_DATABASE__DSN: must be a connection string of libpq",
         "  MSGX_MAILBOX__URL: must look like mysql://user:password@host:port/schema",
         "  MSGX_PIPELINE: ladder needs 4 rungs, has 1",
