@@ -24,7 +24,7 @@ Schema = dict[str, Any]
 
 def pages() -> dict[str, str]:
     """Return the document."""
-    names = Kafka(bootstrap="")
+    names = Kafka(bootstrap="broker:9092")
     document = {
         "asyncapi": "3.0.0",
         "info": {
