@@ -77,10 +77,13 @@ class Session:
         self._last_use = clock.ticks()
 
     @contextmanager
-    def transaction(self, doing: str) -> Iterator[tuple[Cursor, Callable[[], None]]]:
+    def transaction(
+        self, doing: str, *, until: float | None = None
+    ) -> Iterator[tuple[Cursor, Callable[[], None]]]:
         """Give a cursor between BEGIN and COMMIT: writes never run in autocommit (R43).
 
-        One deadline for the whole: the second of the pair raises Away once it has passed.
+        One deadline for the whole, and not later than `until` if that is given in ticks: the
+        second of the pair raises Away once it has passed.
 
         Raises:
             ReadOnly: this is a shadow; nothing was asked of the server.
@@ -91,6 +94,8 @@ class Session:
         if self._settings.read_only:
             raise ReadOnly(f"msgx.mailbox.read-only forbids {doing}")
         deadline = clock.ticks() + self._timeout
+        if until is not None:
+            deadline = min(deadline, until)
 
         def in_time() -> None:
             if clock.ticks() > deadline:

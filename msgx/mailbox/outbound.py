@@ -57,10 +57,15 @@ class Outbound:
         self._find = _FIND.format(**names)
 
     @property
+    def patience(self) -> timedelta:
+        """How long after its claim a request may still be written: to connect, and to write."""
+        return 2 * self._timeout
+
+    @property
     def settles(self) -> timedelta:
-        """How long after its beginning a write may still land: to connect, to write, and for
-        the server to drop a client that stands still."""
-        return 2 * self._timeout + timedelta(seconds=self._idle_seconds)
+        """How long after its claim the row may still land: the server needs a while to drop a
+        client that stands still at the last moment."""
+        return self.patience + timedelta(seconds=self._idle_seconds)
 
     def look(self) -> None:
         """Return if the server is the one that is meant.
@@ -83,8 +88,8 @@ class Outbound:
             found = cursor.fetchone()
         return 0 if found is None or found[0] is None else int(found[0])
 
-    def insert(self, text: str, *, at: datetime) -> int:
-        """Insert a message and return its id.
+    def insert(self, text: str, *, at: datetime, until: float) -> int:
+        """Insert a message and return its id; nothing is committed after `until`, in ticks.
 
         Raises:
             Fault: PROTOCOL, the table refuses this row; nothing was stored.
@@ -93,7 +98,10 @@ class Outbound:
         """
         local = at.astimezone(self._zone).replace(tzinfo=None, microsecond=0)
         try:
-            with self._session.transaction("writing a request") as (cursor, in_time):
+            with self._session.transaction("writing a request", until=until) as (
+                cursor,
+                in_time,
+            ):
                 cursor.execute(_DROP_IDLE, (self._idle_seconds,))
                 in_time()
                 cursor.execute(self._insert, (text, local, self._routing))

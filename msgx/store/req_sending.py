@@ -43,17 +43,20 @@ _OLDER: Final = f"""
        AND NOT {_IN_WORK}
  RETURNING req_id
 """
-# The first that waits whose place is free, or can be made free: what is being written, or
-# answered by a message in work, keeps it.
+# The first of its kind that waits, if the place is free or can be made free: what is being
+# written, or answered by a message in work, keeps it. What failed lets other kinds go first.
 _NEXT: Final = f"""
     SELECT req_id, req_type, req_styp
       FROM req_track w
      WHERE state = 'PENDING'
        AND NOT EXISTS (SELECT FROM req_track r
                         WHERE r.req_type = w.req_type AND r.req_styp = w.req_styp
+                          AND r.state = 'PENDING' AND r.req_id < w.req_id)
+       AND NOT EXISTS (SELECT FROM req_track r
+                        WHERE r.req_type = w.req_type AND r.req_styp = w.req_styp
                           AND (r.state = 'SENDING'
                                OR (r.state IN ('SENT', 'UNKNOWN') AND {_IN_WORK})))
-     ORDER BY req_id
+     ORDER BY attempts, req_id
      LIMIT 1
 """
 _CLAIM: Final = """

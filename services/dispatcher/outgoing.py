@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Final
 
+from msgx import clock
 from msgx.codec.encode import Form, encode, marks
 from msgx.domain.failure import Away, Fault
 from msgx.mailbox.connect import Unclear
@@ -65,9 +66,10 @@ class Outgoing:
         if self._read_only:
             self._explain(_READ_ONLY)
             return self._settings.interval
+        began = clock.ticks()
         claimed = self._claim(waiting)
-        if claimed is not None:
-            self._write(claimed)
+        if claimed is not None:  # one that was stopped since is too late to write
+            self._write(claimed, until=began + self._outbound.patience.total_seconds())
         return timedelta()
 
     def tend(self) -> timedelta:
@@ -127,10 +129,10 @@ class Outgoing:
             log.warning("request gives way to a newer one", extra=extra)
         return claimed
 
-    def _write(self, claimed: Claimed) -> None:
+    def _write(self, claimed: Claimed, *, until: float) -> None:
         try:
             text = encode(claimed.wish, self._form, seqn=claimed.seqn, at=claimed.sending_at)
-            row = self._outbound.insert(text, at=claimed.sending_at)
+            row = self._outbound.insert(text, at=claimed.sending_at, until=until)
         except Unclear:
             log.exception("request perhaps written", extra={"req_id": claimed.req_id})
             raise

@@ -50,10 +50,10 @@ class Breaking(Outbound):
     breaks: Exception = Unclear("the answer was lost")
     writes = True
 
-    def insert(self, text: str, *, at: datetime) -> int:
+    def insert(self, text: str, *, at: datetime, until: float) -> int:
         """Write, or not, and fail as if nobody knew."""
         if self.writes:
-            super().insert(text, at=at)
+            super().insert(text, at=at, until=until)
         raise self.breaks
 
 
@@ -147,8 +147,8 @@ def test_an_answer_while_the_request_is_being_written_closes_it_and_the_row_is_a
     class Answered(Outbound):
         """An AODB that answers before we know that our row is there."""
 
-        def insert(self, text: str, *, at: datetime) -> int:
-            row = super().insert(text, at=at)
+        def insert(self, text: str, *, at: datetime, until: float) -> int:
+            row = super().insert(text, at=at, until=until)
             with psycopg.connect(pg_dsn, autocommit=True) as pg:
                 found = req_track.find(pg, (RequestType.RQRD, "GLST"), 9)
                 assert found is not None
@@ -172,8 +172,8 @@ def test_a_deposed_dispatcher_confirms_nothing_and_the_next_one_does(
     class Deposing(Outbound):
         """A mailbox that is so slow that another dispatcher leads before it answers."""
 
-        def insert(self, text: str, *, at: datetime) -> int:
-            row = super().insert(text, at=at)
+        def insert(self, text: str, *, at: datetime, until: float) -> int:
+            row = super().insert(text, at=at, until=until)
             with psycopg.connect(pg_dsn, autocommit=True) as pg:
                 pg.execute("UPDATE service_term SET term = term + 1")
             return row
@@ -189,3 +189,23 @@ def test_a_deposed_dispatcher_confirms_nothing_and_the_next_one_does(
 
         assert desk.row(req_id) == "SENT"
         assert len(desk.written()) == 1
+
+
+@pytest.mark.covers("R34", "R43", "R13", "B42")
+def test_who_was_stopped_between_claim_and_write_writes_nothing_any_more(
+    pg_dsn: str, mailbox_url: str
+) -> None:
+    class Stopped(Outbound):
+        """A mailbox whose caller slept until all its patience was over."""
+
+        def insert(self, text: str, *, at: datetime, until: float) -> int:
+            slept = self.patience.total_seconds() + 0.001
+            return super().insert(text, at=at, until=until - slept)
+
+    with office(pg_dsn, mailbox_url, kind=Stopped) as desk:
+        req_id = desk.register()
+        with pytest.raises(Away, match="too slow"):
+            desk.step()
+
+        assert desk.row(req_id) == "PENDING"
+        assert desk.written() == {}

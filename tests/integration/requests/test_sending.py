@@ -191,3 +191,25 @@ def test_the_number_has_six_digits_and_begins_anew(desk: Office) -> None:
     desk.step()
 
     assert [desk.row(one, "seqn") for one in (first, second)] == ["999999", "000001"]
+
+
+@pytest.mark.covers("US-09")
+def test_what_cannot_be_written_lets_other_kinds_go_and_keeps_the_order_of_its_own(
+    desk: Office,
+) -> None:
+    desk.mysql(
+        "CREATE TRIGGER refuse BEFORE INSERT ON COUTMSGS FOR EACH ROW IF"
+        " NEW.COUTMSGS_CLOB_MSG LIKE '%RQFD%' THEN SIGNAL SQLSTATE '45000'; END IF"
+    )
+    plan, other_plan, gates = desk.register(JUNE), desk.register(JUNE), desk.register()
+    with pytest.raises(Away):
+        desk.step()
+
+    desk.step()
+    assert [desk.row(one) for one in (plan, other_plan, gates)] == [
+        "PENDING", "PENDING", "SENT",
+    ]  # fmt: skip
+    desk.mysql("DROP TRIGGER refuse")
+    desk.step(2)
+
+    assert [desk.row(one) for one in (plan, other_plan)] == ["EXPIRED", "SENT"]
