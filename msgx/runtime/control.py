@@ -18,7 +18,7 @@ from msgx.runtime.denials import Denials
 from msgx.runtime.desk import Desk, Refusal, act_of, stamp
 from msgx.runtime.drive import Drive, Loop, State
 from msgx.runtime.halt import Halt
-from msgx.runtime.leadership import Leadership, name_instance
+from msgx.runtime.leadership import Leadership, Standby, name_instance
 from msgx.runtime.session import Session
 from msgx.store import admin_audit, installation, migrate, service_control, service_term
 from msgx.store.backlog import Item
@@ -53,6 +53,7 @@ class Keeper:
     ) -> None:
         self._service = service
         self._environment = environment
+        self._fits = False  # the schema; asked until it does
         self._session = session
         self._halt = halt
         self._denials = denials
@@ -64,8 +65,10 @@ class Keeper:
         Raises:
             Away: PostgreSQL is away; what was paused stays so.
             Unfit: the database is another installation's (R50).
+            Standby: the schema is too old for this code.
         """
         with self._session.use("reading what is paused") as conn:
+            self._fit(conn)
             installation.check(conn, self._environment)
             pauses = service_control.pauses(conn, self._service)
             before, self._halt.pauses = self._halt.pauses, pauses
@@ -75,6 +78,15 @@ class Keeper:
                     drive.wake()
             self._denials.keep(conn)
         return _LOOK
+
+    def _fit(self, conn: Connection) -> None:
+        if self._fits:
+            return
+        try:
+            migrate.check_version(conn)
+        except migrate.MigrationRefused as refusal:
+            raise Standby(str(refusal)) from None
+        self._fits = True
 
     def close(self) -> None:
         """Close the connection."""

@@ -50,7 +50,6 @@ def connect(
 
     Raises:
         Away: the server does not answer, or refuses.
-        Fault: the DSN cannot be read; its text is not shown, since it may hold a password.
     """
     options: dict[str, str | int] = {
         "timezone": "UTC",
@@ -83,7 +82,7 @@ def bare(database: Database, *, name: str) -> Connection:
     """Open a connection on which nothing is set yet.
 
     Raises:
-        Away, Fault: as `connect`.
+        Away: as `connect`.
     """
     try:
         return psycopg.connect(
@@ -99,10 +98,6 @@ def bare(database: Database, *, name: str) -> Connection:
         )
     except psycopg.OperationalError as error:
         raise Away(_REFUSED) from error
-    except psycopg.ProgrammingError:
-        raise Fault(
-            ErrorClass.PROCESSING, "MSGX_DATABASE__DSN is not a connection string of libpq"
-        ) from None
 
 
 class LockLost(RuntimeError):
