@@ -19,6 +19,7 @@ _TWELVE: Final = re.compile(
 _NO_HALF: Final = re.compile(_DATE + r" [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?")
 _MINUTE: Final = timedelta(minutes=1)
 _LONGEST: Final = 40
+_YEARS: Final = range(2000, 2100)  # what goes out may tell two digits of the year
 
 
 def span(
@@ -65,7 +66,10 @@ def _instant(
 
 
 def _day(found: re.Match[str]) -> date:
-    return date(int(found[1]), int(found[3]), int(found[4]))
+    day = date(int(found[1]), int(found[3]), int(found[4]))
+    if day.year not in _YEARS:
+        raise ValueError
+    return day
 
 
 def _at(found: re.Match[str], clock: tuple[int, int, int], zone: tzinfo) -> datetime:
