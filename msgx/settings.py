@@ -36,7 +36,10 @@ from msgx.config.kinds import (
     Rows,
     Share,
     Tag,
+    Timeout,
     TokenOrNone,
+    Topic,
+    TopicPrefix,
     Tries,
     Zone,
 )
@@ -51,9 +54,9 @@ class Database(Group):
     """Our PostgreSQL."""
 
     dsn: DatabaseDsn  # libpq connection string; it may hold a password
-    connect_timeout: Positive = timedelta(seconds=3)  # for a connection to stand
-    statement_timeout: Positive = timedelta(seconds=10)  # for one statement
-    lock_timeout: Positive = timedelta(seconds=5)  # for a lock within a statement
+    connect_timeout: Timeout = timedelta(seconds=3)  # for a connection to stand
+    statement_timeout: Timeout = timedelta(seconds=10)  # for one statement
+    lock_timeout: Timeout = timedelta(seconds=5)  # for a lock within a statement
 
 
 class Mailbox(Group):
@@ -61,7 +64,7 @@ class Mailbox(Group):
 
     url: MailboxUrl  # mysql://user:password@host:port/schema
     zone: Zone = ZoneInfo("Asia/Shanghai")  # of its DATETIME columns
-    timeout: Positive = timedelta(seconds=5)  # for an answer, and for a whole write
+    timeout: Timeout = timedelta(seconds=5)  # for an answer, and for a whole write
     # how long its rows stay there (R_keep); nothing is deleted by us yet
     retention: Positive = timedelta(days=7)
     read_only: bool = False  # shadow mode: no mark, insert or cleanup (R50)
@@ -217,13 +220,19 @@ class Kafka(Group):
     """The broker and its two topics (C-9)."""
 
     bootstrap: HostPorts  # host:port, several separated by commas
-    topic_msg: str = "msg"  # each change
-    topic_schd: str = "schd"  # the latest state, compacted
-    prefix: str = ""  # before the names of topics and transactional ids
+    topic_msg: Topic = "msg"  # each change
+    topic_schd: Topic = "schd"  # the latest state, compacted
+    prefix: TopicPrefix = ""  # before the names of topics and transactional ids
     partitions: Partitions = 6  # of a topic that `topics` makes
     replication: Copies = 1  # of a topic that `topics` makes
     # for a wave; below the leadership time-out
-    produce_timeout: Positive = timedelta(seconds=5)
+    produce_timeout: Timeout = timedelta(seconds=5)
+
+    @model_validator(mode="after")
+    def _each_topic_is_another(self) -> Self:
+        if self.topic_msg == self.topic_schd:
+            raise ValueError("topic-msg and topic-schd need names of their own")
+        return self
 
 
 class Redis(Group):
@@ -232,7 +241,7 @@ class Redis(Group):
     url: RedisUrl  # redis://user:password@host:port/number
     key: str = "flightInfo"  # the hash of the shown flights
     prefix: str = ""  # before every key
-    timeout: Positive = timedelta(seconds=2)  # for an answer
+    timeout: Timeout = timedelta(seconds=2)  # for an answer
 
 
 class Projection(Group):
@@ -245,7 +254,7 @@ class Leadership(Group):
     """A stopped process loses its session after this long (R13)."""
 
     # life of a session without a sign
-    timeout: Annotated[Duration, Field(ge=timedelta(seconds=3))] = timedelta(seconds=8)
+    timeout: Annotated[Timeout, Field(ge=timedelta(seconds=3))] = timedelta(seconds=8)
 
 
 class Control(Group):
@@ -280,7 +289,7 @@ class Http(Group):
     bind: HostPort = "127.0.0.1:8080"  # host:port
     max_body: Bytes = 1024 * 1024  # bytes, counted while streaming
     # for a client to send its request or take its answer
-    timeout: Positive = timedelta(seconds=10)
+    timeout: Timeout = timedelta(seconds=10)
 
 
 class Telemetry(Group):

@@ -13,6 +13,10 @@ from msgx.domain.flop import FlopGroup
 
 _ADDRESS: Final = re.compile(r"(?:\[[0-9a-fA-F:]+\]|[^\s:\[\]]+):(?P<port>[0-9]{1,5})")
 _HIGHEST_PORT: Final = 65535
+_MOST: Final = 2**31 - 1
+_LONGEST: Final = timedelta(days=36_500)  # threads cannot rest for three times as long
+_LONGEST_TIMEOUT: Final = timedelta(days=1)  # servers count milliseconds in 31 bits
+_SHORTEST_TIMEOUT: Final = timedelta(milliseconds=1)  # to them 0 is no limit
 
 
 def _iso(given: Any) -> Any:
@@ -21,17 +25,18 @@ def _iso(given: Any) -> Any:
     raise ValueError("is not a duration of ISO 8601, such as PT5S")
 
 
-Duration = Annotated[timedelta, BeforeValidator(_iso)]
+Duration = Annotated[timedelta, BeforeValidator(_iso), Field(le=_LONGEST)]
 Positive = Annotated[Duration, Field(gt=timedelta())]
-Bytes = Annotated[int, Field(ge=1), Unit("bytes")]
-Events = Annotated[int, Field(ge=1), Unit("events")]
-Flights = Annotated[int, Field(ge=1), Unit("flights")]
-Ids = Annotated[int, Field(ge=1), Unit("ids")]
-Messages = Annotated[int, Field(ge=1), Unit("messages")]
-Partitions = Annotated[int, Field(ge=1), Unit("partitions")]
-Copies = Annotated[int, Field(ge=1), Unit("copies")]
-Rows = Annotated[int, Field(ge=1), Unit("rows")]
-Tries = Annotated[int, Field(ge=1), Unit("tries")]
+Timeout = Annotated[Duration, Field(ge=_SHORTEST_TIMEOUT, le=_LONGEST_TIMEOUT)]
+Bytes = Annotated[int, Field(ge=1, le=_MOST), Unit("bytes")]
+Events = Annotated[int, Field(ge=1, le=_MOST), Unit("events")]
+Flights = Annotated[int, Field(ge=1, le=_MOST), Unit("flights")]
+Ids = Annotated[int, Field(ge=1, le=_MOST), Unit("ids")]
+Messages = Annotated[int, Field(ge=1, le=_MOST), Unit("messages")]
+Partitions = Annotated[int, Field(ge=1, le=_MOST), Unit("partitions")]
+Copies = Annotated[int, Field(ge=1, le=_MOST), Unit("copies")]
+Rows = Annotated[int, Field(ge=1, le=_MOST), Unit("rows")]
+Tries = Annotated[int, Field(ge=1, le=_MOST), Unit("tries")]
 Share = Annotated[float, Field(gt=0, le=1)]
 
 
@@ -63,11 +68,20 @@ def _places(given: str) -> str:
     return given
 
 
+def _sendable(given: SecretStr) -> SecretStr:
+    told = given.get_secret_value()
+    if not (told.isascii() and told.isprintable() and told == told.strip()):
+        raise ValueError("takes printable ASCII, without blanks around it")
+    return given
+
+
 HostPort = Annotated[str, AfterValidator(_place)]
 HostPorts = Annotated[str, AfterValidator(_places)]
 Code = Annotated[str, Field(pattern=r"^[A-Z0-9]{1,8}$")]
+Topic = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")]
+TopicPrefix = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{0,48}$")]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
-Token = Annotated[SecretStr, Field(min_length=16)]
+Token = Annotated[SecretStr, Field(min_length=16), AfterValidator(_sendable)]
 TokenOrNone = Annotated[Token | None, BeforeValidator(_unless_empty)]
 FileOrNone = Annotated[Path | None, BeforeValidator(_unless_empty)]
 AddressOrNone = Annotated[HostPort | None, BeforeValidator(_unless_empty)]

@@ -75,9 +75,11 @@ def _redis(given: SecretStr) -> SecretStr:
 
 def _database(given: SecretStr) -> SecretStr:
     try:
-        conninfo_to_dict(given.get_secret_value())
+        told = conninfo_to_dict(given.get_secret_value())
     except psycopg.ProgrammingError:
         raise ValueError(_DATABASE) from None
+    if not told:  # libpq would take what the surroundings say
+        raise ValueError(_DATABASE)
     return given
 
 

@@ -220,3 +220,36 @@ def test_an_empty_file_gives_nothing(file: Path) -> None:
         file.write_text(content)
 
         assert read(WHOLE, str(file)).environment == "test"
+
+
+@pytest.mark.covers("R37")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MSGX_DATABASE__LOCK_TIMEOUT", "PT0.0004S"),  # to PostgreSQL 0 ms: no limit
+        ("MSGX_DATABASE__STATEMENT_TIMEOUT", "P40D"),  # more milliseconds than it takes
+        ("MSGX_MAILBOX__TIMEOUT", "P40D"),
+        ("MSGX_LEADERSHIP__TIMEOUT", "P40D"),
+        ("MSGX_KAFKA__PRODUCE_TIMEOUT", "PT0.0004S"),
+        ("MSGX_DISPATCH__PACE", "P999999999D"),  # longer than a thread can rest
+        ("MSGX_DISPATCH__BATCH", "99999999999999999999"),
+        ("MSGX_DATABASE__DSN", ""),  # libpq would take the surroundings'
+        ("MSGX_KAFKA__TOPIC_MSG", ""),
+        ("MSGX_KAFKA__PREFIX", "a b"),
+        ("MSGX_ADMIN__TOKEN", "a-token-of-operators\u00e9"),  # no header carries it
+        ("MSGX_ADMIN__READ_TOKEN", "a-token-of-operators\n"),
+    ],
+)
+def test_a_value_that_could_only_fail_later_is_refused_at_the_start(
+    name: str, value: str
+) -> None:
+    (said,) = refusal({**WHOLE, name: value})
+
+    assert said.startswith(f"{name}: ")
+
+
+@pytest.mark.covers("R37")
+def test_two_topics_of_one_name_are_refused() -> None:
+    (said,) = refusal({**WHOLE, "MSGX_KAFKA__TOPIC_MSG": "schd"})
+
+    assert said == "MSGX_KAFKA: topic-msg and topic-schd need names of their own"
