@@ -30,6 +30,7 @@ from msgx.config.kinds import (
     Identifier,
     Ids,
     Ladder,
+    Listening,
     Messages,
     Partitions,
     Positive,
@@ -260,7 +261,8 @@ class Leadership(Group):
 class Control(Group):
     """gRPC: health, reflection, control."""
 
-    bind: HostPort = "127.0.0.1:0"  # host:port; port 0: any, see the log
+    # host:port, or unix:/path; port 0: any, see the log
+    bind: Listening = "127.0.0.1:0"
     grace: Positive = timedelta(seconds=10)  # for the loops to end after SIGTERM
     tls_cert: FileOrNone = None  # PEM certificate, with its chain; not set: no TLS
     tls_key: FileOrNone = None  # PEM key of that certificate, without a password

@@ -62,6 +62,10 @@ def _place(given: str) -> str:
     return given
 
 
+def _place_or_socket(given: str) -> str:
+    return given if given.startswith("unix:/") else _place(given)
+
+
 def _places(given: str) -> str:
     for one in given.split(","):
         _place(one.strip())
@@ -76,6 +80,7 @@ def _sendable(given: SecretStr) -> SecretStr:
 
 
 HostPort = Annotated[str, AfterValidator(_place)]
+Listening = Annotated[str, AfterValidator(_place_or_socket)]
 HostPorts = Annotated[str, AfterValidator(_places)]
 Code = Annotated[str, Field(pattern=r"^[A-Z0-9]{1,8}$")]
 Topic = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")]
