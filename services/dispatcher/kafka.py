@@ -34,6 +34,9 @@ _REFUSALS: Final = _TOO_LARGE | {
 """Errors that mean the record. Every other one means the broker, and only waits: better a wait
 with an alarm than an event buried for somebody else's fault."""
 
+_PURGED: Final = frozenset({KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT})
+"""What befalls the records of a transaction that failed as a whole: not why it failed."""
+
 _HEADROOM: Final = 64 * 1024  # key, headers and framing beside the value
 _TURN_SECONDS: Final = 0.1
 
@@ -135,6 +138,8 @@ class Sender:
                 return
         except KafkaException as raised:
             failures.append(_error(raised))
+        if failures and all(error.code() in _PURGED for error in failures):
+            failures += _cause(producer)
         meaning = self._meaning(failures)
         if isinstance(meaning, Refused):
             self._abort(producer)
@@ -193,7 +198,8 @@ class Sender:
         if self._topic_is_missing(failures):
             log.error("topic does not exist", extra={"topic": self.topic})  # B75
             return Away(f"topic {self.topic} does not exist: make it with `topics`")
-        names = sorted({error.name() for error in failures}) or ["no answer in time"]
+        told = [error for error in failures if error.code() not in _PURGED] or failures
+        names = sorted({error.name() for error in told}) or ["no answer in time"]
         return Away(f"Kafka did not take the wave: {', '.join(names)}")
 
     def _topic_is_missing(self, failures: Sequence[KafkaError]) -> bool:
@@ -227,6 +233,16 @@ class Sender:
 def _acknowledged(failures: list[KafkaError], error: KafkaError | None, _: Message) -> None:
     if error is not None:
         failures.append(error)
+
+
+def _cause(producer: Producer) -> list[KafkaError]:
+    """Return why the transaction failed: another one cannot begin, and that says why."""
+    try:
+        producer.begin_transaction()
+    except KafkaException as raised:
+        error = _error(raised)
+        return [] if error.code() == KafkaError._STATE else [error]
+    return []
 
 
 def _error(raised: KafkaException) -> KafkaError:
