@@ -190,7 +190,10 @@ def judge(
         return Unanswered.NO_REQUEST
     if tracked.rtyp is not None and rtyps != {tracked.rtyp}:
         return Unanswered.NO_REQUEST
-    if tracked.state is RequestState.EXPIRED or tracked.expires_at <= now:
+    # What has begun does not expire: its match keeps the place (R08).
+    if tracked.state is RequestState.EXPIRED or (
+        tracked.expires_at <= now and tracked.matched_msg_id != msg_id
+    ):
         return Unanswered.EXPIRED
     sent = tracked.sending_at.replace(microsecond=0)  # a DTTM tells no more
     if dttm is not None and dttm < sent - tolerance:

@@ -191,6 +191,25 @@ def test_while_redis_is_away_the_data_stands_and_the_request_is_not_done(line: L
     assert request(line.pg, req_id) == "DONE"
 
 
+@pytest.mark.covers("R08", "R12", "US-09")
+def test_an_answer_that_is_cut_before_its_first_change_does_not_expire(line: Line) -> None:
+    line.run(adft(fltr("1"), fltr("2")))
+    req_id = asked(line.pg)
+    line.restart(schd=SMALL)
+    msg_id = line.land(resp(fltr("1"), fltr("2"), fltr("3")))
+    with refusing(line, "3", table="flight_journal", kill=True), pytest.raises(Away):
+        line.worker.step()
+    line.wait_for_no_leader()
+    assert request(line.pg, req_id, "state, matched_msg_id") == ("SENT", msg_id)
+    line.pg.execute("UPDATE req_track SET expires_at = now()")
+
+    line.run()
+
+    assert line.end(msg_id) == ("SUCCEEDED", None, None)
+    assert active(line) == {"1", "2", "3"}
+    assert request(line.pg, req_id) == "DONE"
+
+
 @pytest.mark.covers("R08", "R12")
 def test_a_request_that_is_closed_before_the_first_write_is_judged_again(line: Line) -> None:
     req_id = asked(line.pg)

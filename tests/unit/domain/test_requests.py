@@ -90,6 +90,15 @@ def test_an_answer_that_is_not_asked_for_late_or_early_is_none(
     assert judged(tracked, dttm=dttm, now=now) is why
 
 
+@pytest.mark.covers("R08", "R12")
+def test_time_does_not_pass_for_an_answer_whose_match_is_written() -> None:
+    request = replace(SENT, matched_msg_id=7, matched_by=MatchedBy.TYPE)
+
+    assert isinstance(judged(request, now=NOON + 30 * MINUTE), Match)
+    other = replace(request, matched_msg_id=8)
+    assert judged(other, now=NOON + 30 * MINUTE) is Unanswered.EXPIRED
+
+
 @pytest.mark.covers("US-09")
 def test_the_tolerance_is_for_a_clock_behind_ours() -> None:
     assert isinstance(judged(SENT, dttm=NOON - 2 * MINUTE), Match)
