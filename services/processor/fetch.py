@@ -40,6 +40,10 @@ class Fetcher:
             self._ahead = (last, self._worker.submit(self._fetch, last))
         return fetched
 
+    def forget(self) -> None:
+        """Drop what was fetched ahead: it may be of another term."""
+        self._ahead = None
+
     def close(self) -> None:
         """End the worker and its connections."""
         self._worker.shutdown(wait=True, cancel_futures=True)

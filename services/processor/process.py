@@ -5,6 +5,7 @@ one: a crash or a Redis fault between them leaves the message open, and the next
 journal entries and only projects (INV-17b, INV-20b, INV-23, B113)."""
 
 import logging
+from dataclasses import replace
 from datetime import timedelta
 from enum import Enum, auto
 from typing import LiteralString
@@ -22,6 +23,7 @@ from msgx.store import (
     attempt,
     dead_letter,
     flight_journal,
+    identity_ledger,
     proc_state,
     req_track,
     service_term,
@@ -172,6 +174,7 @@ class Processor:
             "error": failure.text,
         }
         if isinstance(ends, Outcome):
+            ends = replace(ends, identity_key=_bound(conn, fetched))
             self._finish(conn, fetched, ends, term)
             conn.execute(service_term.UNLOCK_PIPELINE)
             log.error("dead", extra=details)
@@ -188,3 +191,13 @@ class Processor:
             service_term.share(conn, Service.PROCESSOR, term)
             proc_state.fail(conn, msg_id, failure.error_class, failure.text, wait=wait)
         self._board.add(metrics.FAILURES, error_class=failure.error_class)
+
+
+def _bound(conn: Connection, fetched: Fetched) -> str | None:
+    """Return the identity that an attempt has bound before it failed, if one has: of a day plan
+    it is committed before the first batch."""
+    if not isinstance(fetched.content, Message):
+        return None
+    key = fetched.content.meta.identity
+    holder = identity_ledger.holder(conn, key)
+    return key if holder is not None and holder[0] == fetched.msg_id else None

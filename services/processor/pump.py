@@ -47,6 +47,7 @@ class Pump:
         self._pipeline = pipeline
         self._hearing: Connection | None = None  # the connection that listens
         self._behind: list[Fetched] = []  # fetched behind a head that refdata executes
+        self._fetched_in: int | None = None  # the term of what was fetched
 
     def step(self) -> timedelta:
         """Process one window of heads, or wait for one; return the rest to take.
@@ -67,6 +68,9 @@ class Pump:
             raise Away("the leading session of PostgreSQL was lost") from error
 
     def _step(self, conn: Connection, term: int) -> timedelta:
+        if term != self._fetched_in:  # another instance may have led, and texts be corrected
+            self._behind, self._fetched_in = [], term
+            self._fetcher.forget()
         head = proc_state.head(conn)
         if head is None or head.route is not None:
             self._keep_complete(conn, term)

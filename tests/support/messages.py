@@ -42,9 +42,9 @@ def adft(*flights: str) -> str:
     return _package("ADFT", flights)
 
 
-def dnld(*flights: str, recs: int | None = None) -> str:
+def dnld(*flights: str, recs: int | None = None, seqn: str | None = None) -> str:
     """Return a day plan."""
-    return _package("DNLD", flights, recs)
+    return _package("DNLD", flights, recs, seqn)
 
 
 def resp(*flights: str) -> str:
@@ -52,6 +52,9 @@ def resp(*flights: str) -> str:
     return _package("RESP", flights)
 
 
-def _package(styp: str, flights: tuple[str, ...], recs: int | None = None) -> str:
+def _package(
+    styp: str, flights: tuple[str, ...], recs: int | None = None, seqn: str | None = None
+) -> str:
     number = len(flights) if recs is None else recs
-    return message("SCHD", styp, f"<SCHD><RECS>{number}</RECS>{''.join(flights)}</SCHD>")
+    body = f"<SCHD><RECS>{number}</RECS>{''.join(flights)}</SCHD>"
+    return message("SCHD", styp, body, seqn=seqn)

@@ -284,6 +284,46 @@ def test_a_correction_that_would_die_or_change_the_identity_is_refused(
     assert line.one("SELECT corrected FROM dead_letter") is None
 
 
+@pytest.mark.covers("R35", "R02", "INV-9")
+def test_a_day_plan_that_was_tried_to_its_end_keeps_its_identity_when_it_is_corrected(
+    line: Line,
+) -> None:
+    """Its identity was bound before its batches were tried, in a transaction of its own."""
+    line.restart(pipeline={"max_attempts": 1, "ladder": ()})
+    with refusing(line, "1"):
+        (dead,) = line.run(dnld(fltr("1"), seqn="901"))
+    right = dnld(fltr("2"), seqn="901")
+    with operating(line) as operator:
+        other = pb.CorrectRequest(admin=WHO, msg_id=dead, text=dnld(fltr("2"), seqn="902"))
+        code, words = operator.refusal("Correct", other)
+        operator.correct(dead, right)
+        operator.replay(dead)
+        line.run()
+
+    assert (code, "another identity" in words) == ("INVALID_ARGUMENT", True)
+    assert line.end(dead)[0] == "SUCCEEDED"
+    assert line.end(line.run(right)[0])[2] == f"duplicate-of:{dead}"
+
+
+@pytest.mark.covers("R13", "R35")
+def test_who_leads_again_reads_texts_anew(line: Line) -> None:
+    """What was fetched ahead in an earlier term may have been corrected since."""
+    line.run(adft(fltr("1")))
+    early = line.restart(pipeline={"prefetch": 1})
+    line.land(stand("6"))
+    dead = line.land(flop("STND", "<GATE>1</GATE>", seqn="901"))
+    early.step()
+    line.restart().step()
+    with operating(line) as operator:
+        operator.correct(dead, stand("7", seqn="901"))
+        operator.replay(dead, force=True)
+    line.stop()
+    early.step()
+
+    assert line.end(dead)[0] == "SUCCEEDED"
+    assert line.flight().values["STND"] == "7"
+
+
 @pytest.mark.covers("R38", "R35")
 def test_the_text_that_is_kept_is_read_when_the_mailbox_has_it_no_more(line: Line) -> None:
     line.run(adft(fltr("1")))
