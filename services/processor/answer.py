@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from msgx.domain.message import Meta
-from msgx.domain.requests import Match, Unanswered, asked_for, judge
+from msgx.domain.requests import OPEN, Match, Unanswered, asked_for, judge
 from msgx.store import req_track
 from msgx.store.connect import Connection
 
@@ -20,10 +20,12 @@ def answered(
     """Return the match, or why the message answers nothing.
 
     A message that has `begun` to write takes no verdict again: its match stands in REQ_TRACK.
-    None: it did, but the request was deleted since.
+    None: it did, but the request was deleted since. Nor does one whose first batch changed
+    nothing, as long as its request is open: nobody expires that one (R08).
     """
-    if begun:
-        return req_track.matched(conn, msg_id)
+    match = req_track.matched(conn, msg_id)
+    if begun or (match is not None and match.request.state in OPEN):
+        return match
     return judge(
         req_track.find(conn, asked_for(meta), msg_id),
         msg_id=msg_id,

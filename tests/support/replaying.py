@@ -101,6 +101,12 @@ def verdict_of(one: Any) -> str:
     return pb.Verdict.Name(one.verdict).removeprefix("VERDICT_")
 
 
+def audit(line: Line) -> list[tuple[str, int]]:
+    """Return the acts that were recorded, and how much each has changed."""
+    rows = line.rows("SELECT action, affected FROM admin_audit ORDER BY audit_id")
+    return [(row["action"], row["affected"]) for row in rows]
+
+
 @contextmanager
 def operating(line: Line, **options: Any) -> Iterator[Operator]:
     """Yield an operator of the line's processor, which leads."""

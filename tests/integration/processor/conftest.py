@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.places import fresh
 from tests.support.processor import Line, lining
+from tests.support.replaying import Operator, operating
 from tests.support.worker import Places, clear
 
 
@@ -31,3 +32,10 @@ def line(places: Places) -> Iterator[Line]:
 def pg(line: Line) -> "psycopg.Connection[object]":
     """The owner's connection of the line."""
     return line.pg
+
+
+@pytest.fixture
+def operator(line: Line) -> Iterator[Operator]:
+    """An operator of the line's processor."""
+    with operating(line) as one:
+        yield one

@@ -171,6 +171,26 @@ def test_an_answer_that_is_cut_takes_no_verdict_again_and_is_done_with_its_data(
     line.agree()
 
 
+@pytest.mark.covers("R08", "R12", "US-09")
+def test_an_answer_whose_match_stands_is_not_late_before_its_first_change(line: Line) -> None:
+    """The first batch repeats what stands: it leaves the match, but no entry."""
+    line.run(adft(fltr("1"), fltr("2")))
+    req_id = asked(line.pg)
+    line.restart(schd=SMALL)
+    with refusing(line, "3"):
+        (msg_id,) = line.run(resp(fltr("1"), fltr("2"), fltr("3")))
+    assert line.end(msg_id)[:2] == ("FAILED", "PROCESSING")
+    assert request(line.pg, req_id, "state, matched_msg_id") == ("SENT", msg_id)
+    line.pg.execute("UPDATE req_track SET expires_at = now()")
+    line.release_head()
+
+    line.run()
+
+    assert line.end(msg_id) == ("SUCCEEDED", None, None)
+    assert active(line) == {"1", "2", "3"}
+    assert request(line.pg, req_id, "state, matched_msg_id") == ("DONE", msg_id)
+
+
 @pytest.mark.covers("US-09", "INV-23")
 def test_while_redis_is_away_the_data_stands_and_the_request_is_not_done(line: Line) -> None:
     req_id = asked(line.pg)

@@ -1,7 +1,6 @@
 """The operator's acts on the head: look, retry, skip; and a head that a server keeps waiting
 (R04, R36, R42, R55)."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -16,13 +15,6 @@ from tests.support.replaying import WHO, Operator, operating
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
 
 HEAD = pb.ShowHeadRequest()
-
-
-@pytest.fixture
-def operator(line: Line) -> Iterator[Operator]:
-    """An operator of the line's processor."""
-    with operating(line) as one:
-        yield one
 
 
 @pytest.mark.covers("R55", "INV-3")

@@ -2,7 +2,6 @@
 in the middle (R35, R43, R44)."""
 
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from typing import Any
@@ -32,13 +31,6 @@ _DIE: str = """
            'abc', 'a defect', 5, msgx_now()
       FROM unnest(%(ids)s::bigint[]) AS id
 """
-
-
-@pytest.fixture
-def operator(line: Line) -> Iterator[Operator]:
-    """An operator of the line's processor."""
-    with operating(line) as one:
-        yield one
 
 
 def die(line: Line, ids: range, error_class: str = "PROCESSING") -> None:
