@@ -67,13 +67,18 @@ class Answerer:
 
     def _plan(self, root: ElementTree.Element, now: datetime) -> Answer:
         begin, end = (_time(root.findtext(f"RQFD/{tag}")) for tag in ("BGTM", "EDTM"))
-        days = [begin.date() + timedelta(days=n) for n in range((end - begin).days + 1)]
-        if not 0 < len(days) <= MOST_DAYS:
+        count = (end.date() - begin.date()).days + 1
+        days = [begin.date() + timedelta(days=n) for n in range(count)]
+        if end < begin or count > MOST_DAYS:
             raise ValueError("the span is no month")
         records = [
             node for day in days for at, node in self._flights_of(day) if begin <= at <= end
         ]
-        self._oracle.ask_plan(*(day.isoformat() for day in days))
+        whole = [day for day in days if begin <= _first(day) and _last(day) <= end]
+        self._oracle.ask_plan(
+            *(day.isoformat() for day in whole),
+            partly=(day.isoformat() for day in days if day not in whole),
+        )
         return self._sent("SCHD", package(records), "AODB", now)
 
     def _flights_of(self, day: date) -> list[tuple[datetime, Node]]:
@@ -103,6 +108,14 @@ class Answerer:
         text = render(meta, body, Layout())
         self._answered += 1
         return Answer(text, type_, self._oracle.judge(self._answered, text))
+
+
+def _first(day: date) -> datetime:
+    return datetime.combine(day, time())
+
+
+def _last(day: date) -> datetime:
+    return datetime.combine(day, time(23, 59))
 
 
 def _time(text: str | None) -> datetime:

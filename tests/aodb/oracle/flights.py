@@ -1,5 +1,6 @@
 """Keeps the flights as the rulings want them and judges each message in turn."""
 
+from collections.abc import Iterable
 from typing import Any
 from xml.etree import ElementTree
 
@@ -29,10 +30,13 @@ class Oracle:
         self._reference = RefMaster()
         self._bound: dict[tuple[str, ...], tuple[int, object]] = {}
         self._asked: frozenset[str] | None = None
+        self._partly: frozenset[str] = frozenset()
 
-    def ask_plan(self, *days: str) -> None:
-        """Lets the plan of whole days be asked for: the next answer may take effect."""
+    def ask_plan(self, *days: str, partly: Iterable[str] = ()) -> None:
+        """Lets the plan of whole days be asked for, and of parts of others: the next answer may
+        take effect."""
         self._asked = frozenset(days)
+        self._partly = frozenset(partly)
 
     def ask_reference(self, category: str, rtyp: str | None = None) -> None:
         """Lets a category be asked for: the next answer may take effect."""
@@ -89,8 +93,10 @@ class Oracle:
             stored = self._flights.get(flid, {}).get("OPERATION_DAY")
             if day is not None and stored is not None and day != stored:
                 raise protocol()
-        if styp == "RESP" and not {*days.values()} - {None} <= (self._asked or set()):
-            raise protocol()
+        if styp == "RESP":
+            of_others = {*days.values()} - {None} - (self._asked or set()) - self._partly
+            if of_others:
+                raise protocol()
         before = {flid: dict(flight) for flid, flight in self._flights.items()}
         for flid, told in records:
             kept = self._flights.get(flid, {}) if styp == "ADFT" else {}

@@ -1,6 +1,7 @@
 """The simulator as the AODB that is asked: its answers, and what the oracle then expects."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -10,6 +11,7 @@ from tests.aodb.answers import FLIGHTS_A_DAY, Answerer
 from tests.unit.codec.test_encode import AT, FORM, PLAN
 
 NOW = datetime.fromisoformat("2026-06-15T12:06")
+NOON = datetime(2026, 6, 15, 4, tzinfo=UTC)
 
 
 def asked(wish: Wish) -> str:
@@ -27,6 +29,22 @@ def test_a_day_plan_is_answered_whole_and_expected_to_succeed() -> None:
     assert answer.expected.state == "SUCCEEDED"
     assert {one["OPERATION_DAY"] for one in answerer.flights.values()} == {"2026-06-15"}
     assert Answerer(1).answer(asked(PLAN), NOW) == answer
+
+
+@pytest.mark.covers("US-09", "R17")
+def test_of_days_that_are_asked_in_part_every_flight_is_told_and_none_is_missed() -> None:
+    answerer = Answerer(1)
+    answerer.answer(asked(PLAN), NOW)
+    first = answerer.flights
+    noon = replace(PLAN, begin=NOON, end=NOON + timedelta(hours=23, minutes=59))
+
+    answer = answerer.answer(asked(noon), NOW)
+
+    assert answer.expected.state == "SUCCEEDED"
+    told = {flid: one for flid, one in answerer.flights.items() if flid not in first}
+    assert {one["OPERATION_DAY"] for one in told.values()} == {"2026-06-16"}
+    kept = {one["STATE"] for flid, one in answerer.flights.items() if flid in first}
+    assert kept == {"ACTIVE"}
 
 
 @pytest.mark.covers("US-09")
