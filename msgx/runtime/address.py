@@ -1,6 +1,7 @@
 """The control address: health, reflection and the gRPC services of operators."""
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
@@ -8,7 +9,7 @@ from typing import Any, Final
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 
 from msgx.runtime import tls
 from msgx.runtime.admission import Admission
@@ -18,6 +19,7 @@ from msgx.settings import Admin, Control
 SERVING: Final = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING: Final = health_pb2.HealthCheckResponse.NOT_SERVING
 _WORKERS: Final = 8
+_REFLECTIONS: Final = 2  # each keeps a thread as long as its caller likes
 _LARGEST_CALL: Final = 20 * 1024 * 1024  # a corrected text may be as large as a message
 
 
@@ -75,6 +77,31 @@ class Health(health.HealthServicer):
             send(None)
 
 
+class Reflection(reflection_pb2_grpc.ServerReflectionServicer):
+    """The standard servicer for few callers at once, whose open streams can be ended."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._standard: Any = reflection.ReflectionServicer(names)  # type: ignore[no-untyped-call]
+        self._places = threading.BoundedSemaphore(_REFLECTIONS)
+        self._streams: set[Any] = set()
+
+    def ServerReflectionInfo(self, request_iterator: Any, context: Any) -> Iterator[Any]:
+        """Answer what is asked until the caller or the service ends it."""
+        if not self._places.acquire(blocking=False):
+            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "others look at present")
+        self._streams.add(context)
+        try:
+            yield from self._standard.ServerReflectionInfo(request_iterator, context)
+        finally:
+            self._streams.discard(context)
+            self._places.release()
+
+    def complete(self) -> None:
+        """End every stream."""
+        for context in tuple(self._streams):
+            context.cancel()
+
+
 class Address:
     """The standard gRPC health service, reflection, and `services` for whom `admin` or a
     client's certificate admits: where nothing admits anybody, there are none."""
@@ -113,8 +140,11 @@ class Address:
             self._health, self._server
         )
         own: list[Any] = [health_pb2.DESCRIPTOR.services_by_name["Health"].full_name]
-        reflection.enable_server_reflection(
-            (*(one.name for one in offered), *own, reflection.SERVICE_NAME), self._server
+        self._reflection = Reflection(
+            (*(one.name for one in offered), *own, reflection.SERVICE_NAME)
+        )
+        reflection_pb2_grpc.add_ServerReflectionServicer_to_server(  # type: ignore[no-untyped-call]
+            self._reflection, self._server
         )
         self.readable = bool(offered) and credentials is None and not _is_near(control.bind)
         try:
@@ -138,15 +168,20 @@ class Address:
             self._health.set(name, SERVING if serving else NOT_SERVING)
 
     def retire(self) -> None:
-        """Say NOT_SERVING for everything, for good (B104), and complete watches (B105)."""
+        """Say NOT_SERVING for everything, for good (B104), and end what callers only keep open
+        (B105)."""
         self._health.enter_graceful_shutdown()
-        self._health.complete()
+        self._complete()
 
     def stop(self, grace: float = 0.0) -> None:
         """Take no more calls, and give those in work so many seconds to end."""
         ended = self._server.stop(grace)
-        self._health.complete()  # one may have come since
+        self._complete()  # one may have come since
         ended.wait(grace + 1)
+
+    def _complete(self) -> None:
+        self._health.complete()
+        self._reflection.complete()
 
 
 def _is_near(bind: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
 
@@ -134,6 +135,32 @@ class Watch:
         except grpc.RpcError:
             pass
         self.told.put(None)
+
+
+class Looking:
+    """A client of reflection that asks once and keeps its stream open."""
+
+    def __init__(self, channel: grpc.Channel) -> None:
+        self._hung_up = threading.Event()
+        stub = reflection_pb2_grpc.ServerReflectionStub(channel)  # type: ignore[no-untyped-call]
+        self._stream = stub.ServerReflectionInfo(self._requests(), wait_for_ready=True)
+
+    def answer(self) -> str:
+        """Return how the server answers next: it does, or it ends the stream."""
+        try:
+            next(self._stream)
+        except grpc.RpcError as error:
+            return str(error.code().name)
+        return "answered"
+
+    def close(self) -> None:
+        """Hang up."""
+        self._hung_up.set()
+        self._stream.cancel()
+
+    def _requests(self) -> Iterator[Any]:
+        yield reflection_pb2.ServerReflectionRequest(list_services="")
+        self._hung_up.wait(TIMEOUT)
 
 
 @dataclass
