@@ -9,6 +9,7 @@ import yaml
 
 from msgx.domain.delivery import Target
 from msgx.runtime.control import LOOP
+from msgx.store.service_term import Service
 from msgx.telemetry import metrics
 from services.dispatcher.outgoing import PART
 from tests.architecture.sources import ROOT, modules, tree
@@ -67,6 +68,15 @@ def test_an_alert_asks_for_figures_and_labels_that_exist(rule: dict[str, Any]) -
         for label in group.split(",")
     ]
     assert said | set(grouped) <= labels
+
+
+@pytest.mark.covers("OPS-2")
+def test_a_service_of_which_no_process_runs_raises_an_alert_too() -> None:
+    (asked,) = [rule["expr"] for rule in RULES if _name(rule) == "MsgxNobodyServes"]
+
+    # Figures of a process that is gone are none: only Prometheus itself still knows of it.
+    (jobs,) = re.findall(r'\bor 0 \* max by \(job\) \(up\{job=~"([^"]*)"\}\)', asked)
+    assert jobs.split("|") == list(Service)
 
 
 def test_a_page_names_no_metric_that_there_is_not() -> None:

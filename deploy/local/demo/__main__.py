@@ -82,10 +82,6 @@ def _say_where(
         ("Redis", installation.redis_url),
         ("Kafka", f"{installation.kafka} (topics msg, schd)"),
         ("gRPC", ", ".join(f"{name} {address}" for name, address in services.control.items())),
-        (
-            "metrics",
-            ", ".join(f"{name} http://{at}/metrics" for name, at in services.metrics.items()),
-        ),
         ("msgxctl", f"MSGXCTL_CONFIG={services.desk.config} .venv/bin/msgxctl --help"),
         ("logs", str(stack.folder / "logs")),
     ):

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -34,7 +34,6 @@ class Services:
 
     children: dict[str, Child]
     control: dict[str, str]
-    metrics: dict[str, str]
     http: str
     desk: Desk
 
@@ -51,14 +50,12 @@ def start(stack: Stack, installation: Installation) -> Services:
     """
     taken: set[int] = set()
     control = {name: _address(name, taken) for name in NAMES}
-    metrics = {name: _address(f"{name}_metrics", taken) for name in NAMES}
     http = _address("http", taken)
     desk = open_desk(stack.folder, control, http)
     logs = stack.folder / "logs"
 
     def spawn(name: str) -> Child:
         command = _command(name, installation, control, http, desk)
-        command = _measured(command, metrics[name])
         return stack.family.spawn(name, command, logs / f"{name}.log")
 
     children = {name: spawn(name) for name in NAMES if name != "dispatcher"}
@@ -68,7 +65,7 @@ def start(stack: Stack, installation: Installation) -> Services:
     deadline = clock.ticks() + SERVING_LIMIT
     for name, child in children.items():
         _await_serving(child, control[name], deadline)
-    return Services(children, control, metrics, f"http://{http}", desk)
+    return Services(children, control, f"http://{http}", desk)
 
 
 def _address(name: str, taken: set[int]) -> str:
@@ -99,12 +96,6 @@ def _command(
     }  # fmt: skip
     program = [sys.executable, "-m", f"services.{name}", *arguments]
     return Command(program, ROOT, environment=environment)
-
-
-def _measured(command: Command, address: str) -> Command:
-    """Return the command of a service that answers `/metrics` too."""
-    environment = {**(command.environment or {}), "MSGX_TELEMETRY__METRICS_BIND": address}
-    return replace(command, environment=environment)
 
 
 def _await_serving(child: Child, address: str, deadline: float) -> None:
