@@ -19,7 +19,7 @@ from msgx.runtime.loops import Loop
 from msgx.settings import Leadership as LeadershipSettings
 from msgx.store import backlog, migrate
 from msgx.store.service_term import Service
-from tests.support.control import WHO, Looking, Steps, Watch, serving, settings
+from tests.support.control import WHO, Steps, Watch, serving, settings
 from tests.support.dispatcher import add
 from tests.support.waiting import until
 
@@ -315,31 +315,6 @@ def test_a_stop_is_told_first_and_no_watch_delays_it(pg_dsn: str, tmp_path: Path
             whole.wait_for(None)
             part.wait_for(None)
     assert status == 0
-
-
-@pytest.mark.covers("B105")
-def test_no_open_reflection_delays_a_stop_or_takes_the_threads(
-    pg_dsn: str, tmp_path: Path
-) -> None:
-    grace = {"grace": timedelta(minutes=5)}
-    with (
-        serving(pg_dsn, tmp_path, Loop("msg", Steps()), control=grace) as running,
-        ExitStack() as stack,
-    ):
-        caller = running.caller
-
-        def look() -> Looking:
-            return stack.enter_context(closing(Looking(caller.channel)))
-
-        until(lambda: caller.health("msg") == "SERVING", "it serves")
-        few = look(), look()
-        assert [one.answer() for one in few] == ["answered"] * 2
-        many = [look() for _ in range(8)]  # as many as there are threads
-        assert [one.answer() for one in many] == ["RESOURCE_EXHAUSTED"] * 8
-        assert caller.health("msg") == "SERVING"
-
-        assert running.stop() == 0
-        assert [one.answer() for one in few] == ["CANCELLED"] * 2
 
 
 @pytest.mark.covers("B104")
