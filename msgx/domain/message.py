@@ -34,6 +34,7 @@ class KeptText:
 
     corrected: str | None  # the operator's; read instead of what was sent
     raw: str | None  # what was sent; read if the mailbox has it no more
+    raw_altered: bool  # not to the letter: no column takes it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from msgx.domain.message import KeptText, Message
 from msgx.mailbox.inbox import Mailbox, Oversized
 
 RAW_MISSING: Final = "raw-missing"
+_RAW_ALTERED: Final = "what is kept is not what was sent to the letter: it must be corrected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +61,19 @@ class Texts:
     def _decoded(
         self, msg_id: int, body: str | Oversized | None, kept: KeptText | None, year: int
     ) -> Fetched:
+        altered = False
         if body is None and kept is not None:
-            body = kept.raw
+            body, altered = kept.raw, kept.raw_altered
         raw = body if isinstance(body, str) else None
         if kept is not None and kept.corrected is not None:
-            body = kept.corrected
+            body, altered = kept.corrected, False
         if body is None:
             return Fetched(msg_id, None, Fault(ErrorClass.MALFORMED, RAW_MISSING))
         if isinstance(body, Oversized):
             text = f"{body.bytes} bytes are more than the {self._decoder.max_bytes} allowed"
             return Fetched(msg_id, None, Fault(ErrorClass.MALFORMED, text))
+        if altered:
+            return Fetched(msg_id, raw, Fault(ErrorClass.MALFORMED, _RAW_ALTERED))
         try:
             return Fetched(msg_id, raw, self._decoder.decode(body, year=year))
         except Fault as fault:

@@ -23,7 +23,7 @@ _KEEP: Final = """
                               ELSE dead_letter.raw_altered END
 """
 _KEPT: Final = """
-    SELECT msg_id, corrected, raw FROM dead_letter
+    SELECT msg_id, corrected, raw, raw_altered FROM dead_letter
      WHERE msg_id = ANY(%s) AND num_nonnulls(corrected, raw) > 0
 """
 # One probe of a small index, within the statement that begins every attempt.
@@ -97,7 +97,10 @@ def keep(conn: Connection, msg_id: int, raw: str | None) -> None:
 def kept(conn: Connection, ids: Sequence[int]) -> dict[int, KeptText]:
     """Return the texts that are kept of `ids`."""
     rows: list[Any] = conn.execute(_KEPT, (list(ids),)).fetchall()
-    return {msg_id: KeptText(corrected=corrected, raw=raw) for msg_id, corrected, raw in rows}
+    return {
+        msg_id: KeptText(corrected=corrected, raw=raw, raw_altered=altered)
+        for msg_id, corrected, raw, altered in rows
+    }
 
 
 def order(conn: Connection, ids: Sequence[int], given: Order) -> None:

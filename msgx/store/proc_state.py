@@ -51,7 +51,8 @@ _NEXT: Final = """
          WHERE state IN ('PENDING', 'FAILED') AND msg_id > %s
          ORDER BY msg_id
          LIMIT %s)
-    SELECT msg_id, corrected, raw FROM coming LEFT JOIN dead_letter USING (msg_id)
+    SELECT msg_id, corrected, raw, raw_altered
+      FROM coming LEFT JOIN dead_letter USING (msg_id)
      ORDER BY msg_id
 """
 # The terminal state and the owed backfill are one statement (INV-8). A row that has its mark
@@ -148,8 +149,13 @@ def upcoming(conn: Connection, after: int, limit: int) -> list[tuple[int, KeptTe
     ahead; nothing is decided by them."""
     rows: Sequence[Any] = conn.execute(_NEXT, (after, limit)).fetchall()
     return [
-        (msg_id, None if corrected is raw is None else KeptText(corrected=corrected, raw=raw))
-        for msg_id, corrected, raw in rows
+        (
+            msg_id,
+            None
+            if corrected is raw is None
+            else KeptText(corrected=corrected, raw=raw, raw_altered=altered),
+        )
+        for msg_id, corrected, raw, altered in rows
     ]
 
 

@@ -53,6 +53,9 @@ RELAXED: Final = """
 """The term row held, for a transaction whose loss only repeats it: its commit waits for no
 disk."""
 
+DURABLE: Final = "SET LOCAL synchronous_commit TO DEFAULT"
+"""For a transaction with a RELAXED part that somebody is told of: its commit waits again."""
+
 SHARE_NAMED: Final = """
     SELECT term, msgx_now() AS now FROM service_term WHERE service = %(service)s FOR SHARE
 """

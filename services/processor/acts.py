@@ -76,6 +76,8 @@ class Acts:
                 conn.execute(service_term.LOCK_PIPELINE_BRIEFLY)
                 ids = stuck_head.within(conn, progress.reached + 1, last, limit=_BATCH)
                 self._skip(conn, ids)
+                # Else the answer to the operator might not survive a power cut.
+                conn.execute(service_term.DURABLE)
                 admin_audit.record(
                     conn,
                     Service.PROCESSOR,

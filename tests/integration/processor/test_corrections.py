@@ -99,3 +99,28 @@ def test_who_leads_again_reads_texts_anew(line: Line) -> None:
 
     assert line.end(dead)[0] == "SUCCEEDED"
     assert line.flight().values["STND"] == "7"
+
+
+@pytest.mark.covers("R38", "R35", "INV-30")
+def test_what_is_kept_but_not_to_the_letter_is_shown_and_not_applied(
+    line: Line, operator: Operator
+) -> None:
+    line.run(adft(fltr("1")))
+    (dead,) = line.run(stand("7\0", seqn="901"))
+    line.forget(dead)
+
+    (before,) = operator.forecasts(dead, force=True)
+    operator.replay(dead, force=True)
+    line.run()
+    shown = operator.show(dead)
+    ended = line.end(dead)
+    after = operator.correct(dead, stand("7", seqn="901"))
+
+    assert verdict_of(before) == "DIES"
+    assert ended[:2] == ("DEAD", "MALFORMED")
+    assert "STND" not in line.flight().values
+    assert (shown.raw_altered, "<STND>7\N{SYMBOL FOR NULL}</STND>" in shown.raw_text) == (
+        True,
+        True,
+    )
+    assert verdict_of(after) == "APPLIES"

@@ -99,6 +99,25 @@ def test_what_a_skipped_head_has_committed_is_shown_and_released(line: Line) -> 
     line.agree()
 
 
+@pytest.mark.covers("R55")
+def test_a_skip_that_was_answered_survives_a_power_cut(line: Line, operator: Operator) -> None:
+    """The end of a message alone may be lost, since it would only be repeated."""
+    line.pg.execute(
+        "CREATE TABLE told (setting text);"
+        " CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN"
+        " INSERT INTO told VALUES (current_setting('synchronous_commit')); RETURN NEW; END $$;"
+        " CREATE CONSTRAINT TRIGGER tell AFTER UPDATE ON proc_state DEFERRABLE"
+        " INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION tell()"
+    )
+    try:
+        operator.skip(line.land(stand("7")))
+        at_commit = line.rows("SELECT setting FROM told")
+    finally:
+        line.pg.execute("DROP FUNCTION tell CASCADE; DROP TABLE told")
+
+    assert at_commit == [{"setting": line.one("SHOW synchronous_commit")}]
+
+
 @pytest.mark.covers("R55", "R16")
 def test_a_head_that_refdata_has_is_skipped_too(line: Line, operator: Operator) -> None:
     head, after = line.land(message("BDPO", "ADD", "<BDPO/>")), line.land(adft(fltr("1")))
