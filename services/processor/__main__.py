@@ -94,7 +94,11 @@ def serve() -> int:
         )
         retention = Retention(
             leadership,
-            Session(settings.database, "processor-retention"),
+            Session(
+                settings.database,
+                "processor-retention",
+                transaction_timeout=settings.leadership.timeout,
+            ),
             dead=settings.dead.retention,
             audit=settings.audit.retention,
         )

@@ -32,7 +32,10 @@ def replays(
     projector = Projector(
         projection, airport.zone, settings.projection.epoch_check.total_seconds(), board
     )
-    session = Session(settings.database, "processor-admin")
+    # A skip shows in Redis what it ends, in its transaction; if it is stopped there, the next
+    # leader waits no longer than this.
+    patience = settings.leadership.timeout + settings.redis.timeout
+    session = Session(settings.database, "processor-admin", transaction_timeout=patience)
     desk = stack.enter_context(closing(Desk(leadership, session)))
     snapshots = Snapshots(airport, settings.schd)
     tolerance = settings.request.clock_tolerance

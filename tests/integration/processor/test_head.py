@@ -99,23 +99,31 @@ def test_what_a_skipped_head_has_committed_is_shown_and_released(line: Line) -> 
     line.agree()
 
 
-@pytest.mark.covers("R55")
-def test_a_skip_that_was_answered_survives_a_power_cut(line: Line, operator: Operator) -> None:
-    """The end of a message alone may be lost, since it would only be repeated."""
+@pytest.mark.covers("R55", "R13")
+def test_a_skip_that_was_answered_survives_a_power_cut_and_a_stopped_one_lets_go(
+    line: Line,
+) -> None:
+    """The end of a message alone may be lost, since it would only be repeated. Who is stopped
+    in the transaction keeps the term's row no longer than a leader its session, and Redis."""
     line.pg.execute(
-        "CREATE TABLE told (setting text);"
+        "CREATE TABLE told (wait text, idle interval);"
         " CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN"
-        " INSERT INTO told VALUES (current_setting('synchronous_commit')); RETURN NEW; END $$;"
+        " INSERT INTO told VALUES (current_setting('synchronous_commit'),"
+        " current_setting('idle_in_transaction_session_timeout')::interval); RETURN NEW;"
+        " END $$;"
         " CREATE CONSTRAINT TRIGGER tell AFTER UPDATE ON proc_state DEFERRABLE"
         " INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION tell()"
     )
+    short = {"timeout": timedelta(seconds=3)}
     try:
-        operator.skip(line.land(stand("7")))
-        at_commit = line.rows("SELECT setting FROM told")
+        with operating(line, leadership=short) as operator:
+            operator.skip(line.land(stand("7")))
+        (at_commit,) = line.rows("SELECT wait, idle FROM told")
     finally:
         line.pg.execute("DROP FUNCTION tell CASCADE; DROP TABLE told")
 
-    assert at_commit == [{"setting": line.one("SHOW synchronous_commit")}]
+    assert at_commit["wait"] == line.one("SHOW synchronous_commit")
+    assert at_commit["idle"] == timedelta(seconds=5)
 
 
 @pytest.mark.covers("R55", "R16")

@@ -93,13 +93,13 @@ def test_what_is_newer_stays_and_everything_else_is_as_it_would_be(
 
 @pytest.mark.covers("R35")
 def test_a_link_that_is_cleared_as_a_whole_leaves_what_is_newer() -> None:
-    world = a_world(a_flight("1", MAID="2", STND="4"))
+    world = a_world(a_flight("1", TAOP="CA", TAFL="CA1235", TAID="700002"))
 
     decision = flop(
-        Flop("STND", (told("1", STND="5"),)), sparing(world, {"1": {"STND": 8}}), now=NOW
+        Flop("TAOP", (told("1", TAOP=None),)), sparing(world, {"1": {"TAFL": 8}}), now=NOW
     )
 
-    assert writes(decision) == {}
+    assert writes(decision)["1"].flight.values == {"TAFL": "CA1235"}
 
 
 @pytest.mark.covers("R35", "INV-29")
