@@ -40,11 +40,21 @@ class Guarded(TyperGroup):
             raise typer.Exit(failure.status) from None
         except (TyperException, typer.Exit, typer.Abort, BrokenPipeError):
             raise
+        except ValueError as error:
+            # Of protobuf; a range at each option would fill every help.
+            if str(error).startswith("Value out of range"):
+                show.note("no number of this kind is so large")
+                raise typer.Exit(Status.USAGE) from None
+            _tell(error)
         except Exception as defect:  # noqa: BLE001 - told, without its words: they may be hostile
-            frame = extract_tb(defect.__traceback__)[-1]
-            place = f"{PurePath(frame.filename).name}:{frame.lineno}"
-            show.note(f"a defect of msgxctl: {type(defect).__name__} at {place}")
+            _tell(defect)
         raise typer.Exit(Status.FAILED) from None
+
+
+def _tell(defect: Exception) -> None:
+    frame = extract_tb(defect.__traceback__)[-1]
+    place = f"{PurePath(frame.filename).name}:{frame.lineno}"
+    show.note(f"a defect of msgxctl: {type(defect).__name__} at {place}")
 
 
 app = typer.Typer(

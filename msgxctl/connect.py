@@ -11,7 +11,7 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 
 from msgxctl.failure import Failure, Status, misused
-from msgxctl.place import PREFIX, Peer, Place, read, token
+from msgxctl.place import PREFIX, Peer, Place, read, tls, token
 from msgxctl.show import harmless
 
 _STREAM_LIMIT: Final = timedelta(hours=12)
@@ -113,13 +113,16 @@ class Remote:
         if not place.secure:
             channel = grpc.insecure_channel(address, options=_OPTIONS)
         else:
-            credentials = grpc.ssl_channel_credentials(
-                None if place.ca is None else read(place.ca, "the CA file"),
-                None if place.key is None else read(place.key, "the client key"),
-                None
-                if place.certificate is None
-                else read(place.certificate, "the client certificate"),
-            )
+            shown = [
+                None if path is None else read(path, what)
+                for path, what in (
+                    (place.ca, "the CA file"),
+                    (place.key, "the client key"),
+                    (place.certificate, "the client certificate"),
+                )
+            ]
+            tls(place)  # gRPC itself would only log that it cannot use them
+            credentials = grpc.ssl_channel_credentials(*shown)
             channel = grpc.secure_channel(address, credentials, options=_OPTIONS)
         with channel:
             yield channel

@@ -1,6 +1,8 @@
 """Where the services answer and what admits to them: options, MSGXCTL_ variables, a file."""
 
 import os
+import re
+import ssl
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -13,6 +15,7 @@ from msgxctl.failure import misused
 PREFIX: Final = "MSGXCTL_"
 _SHORTEST_TIMEOUT: Final = 0.1
 _LONGEST_TIMEOUT: Final = 3600.0
+_ADDRESS: Final = re.compile(r"\S*[^\s:]:[0-9]{1,5}|unix:\S+")
 
 
 class Peer(StrEnum):
@@ -71,6 +74,9 @@ def settle(given: Mapping[str, object], config: Path | None) -> Place:
         misused(f"timeout must be from {_SHORTEST_TIMEOUT:g} to {_LONGEST_TIMEOUT:g} seconds")
     if (place.certificate is None) != (place.key is None):
         misused("a client certificate and its key go together")
+    for peer in Peer:
+        if not all(map(_ADDRESS.fullmatch, place.addresses(peer))):
+            misused(f"the address of {peer} must look like HOST:PORT")
     return place
 
 
@@ -86,6 +92,31 @@ def token(place: Place) -> str | None:
     if told is not None and not (told.isascii() and told.isprintable()):
         misused("the token holds characters that no header may hold")
     return told or None
+
+
+def tls(place: Place) -> ssl.SSLContext:
+    """Return what is believed, and what is shown.
+
+    Raises:
+        Failure: the files do not fit.
+    """
+    try:
+        context = ssl.create_default_context(cafile=_own(place.ca))
+        if place.certificate is not None:
+            certificate, key = _own(place.certificate), _own(place.key)
+            context.load_cert_chain(str(certificate), key, password=_no_password)
+    except (OSError, ValueError) as error:
+        misused(f"the certificates cannot be used: {reason(error)}")
+    return context
+
+
+def _own(path: str | None) -> Path | None:
+    return None if path is None else Path(path).expanduser()
+
+
+def _no_password() -> str:
+    """Give the wrong password, where OpenSSL would ask the terminal."""
+    return ""
 
 
 def read(path: str | Path, what: str) -> bytes:

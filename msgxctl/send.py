@@ -1,7 +1,6 @@
 """`msgxctl send`: files into the mailbox, through the api like any other client (C-7)."""
 
 import json
-import ssl
 import sys
 from http.client import HTTPException
 from pathlib import Path
@@ -14,7 +13,7 @@ import typer
 
 from msgxctl import options, show
 from msgxctl.failure import Failure, Status, misused
-from msgxctl.place import Place, read, reason, shown
+from msgxctl.place import Place, read, reason, shown, tls
 
 _LONGEST_ANSWER: Final = 1 << 20
 _STDIN: Final = Path("-")
@@ -66,13 +65,12 @@ class Http:
     """The api's door."""
 
     def __init__(self, place: Place) -> None:
-        parts = urlsplit(place.api)
-        if parts.scheme not in ("http", "https") or not parts.netloc:
+        if not _is_address(place.api):
             misused("the api's address must be an http or https URL")
         self._base = place.api.rstrip("/")
         self._timeout = place.timeout
         self._opener: OpenerDirector = build_opener(
-            ProxyHandler({}), HTTPSHandler(context=_tls(place))
+            ProxyHandler({}), HTTPSHandler(context=tls(place))
         )
 
     def land(self, text: bytes) -> int:
@@ -124,14 +122,12 @@ def _words(told: bytes, code: int) -> str:
     return f"{words if isinstance(words, str) else 'no reason given'} ({code})"
 
 
-def _tls(place: Place) -> ssl.SSLContext:
+def _is_address(url: str) -> bool:
     try:
-        context = ssl.create_default_context(cafile=place.ca)
-        if place.certificate is not None:
-            context.load_cert_chain(place.certificate, place.key)
-    except OSError as error:
-        misused(f"the certificates cannot be used: {reason(error)}")
-    return context
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of the port, too
+        return False
 
 
 def text_of(file: Path) -> bytes:

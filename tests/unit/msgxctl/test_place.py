@@ -120,6 +120,28 @@ def test_a_wrong_command_line_is_status_2(arguments: tuple[str, ...]) -> None:
     assert done.status == 2
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--intake", "127.0.0.1", *LIST), "the address of intake must look like HOST:PORT"),
+        (("--intake", "127.0.0.1:1,x:", *LIST), "the address of intake must look like HOST"),
+        (("--api", "http://[::1", "send", "-"), "an http or https URL"),
+        (("--api", "http://127.0.0.1:99999", "send", "-"), "an http or https URL"),
+        (("--ca", "/etc/hostname", *LIST), "the certificates cannot be used"),
+        (("message", "show", 2**63), "no number of this kind is so large"),
+        (("message", "list", "--from", 2**63), "no number of this kind is so large"),
+        (("dead", "replay", 2**63, "--reason", "r"), "no number of this kind is so large"),
+    ],
+)
+def test_what_cannot_be_meant_is_one_sentence_and_nothing_is_asked(
+    arguments: tuple[object, ...], words: str
+) -> None:
+    done = ctl(*arguments, intake="127.0.0.1:1", processor="127.0.0.1:1")
+
+    assert done.status == Status.USAGE
+    assert words in sentence(done)
+
+
 def test_the_system_says_who_acts_unless_somebody_else_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
