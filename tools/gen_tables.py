@@ -47,7 +47,10 @@ ABOUT: Mapping[str, tuple[str, str]] = {
     "flight_route_point": ("processor", "ROUT and ERUT, one row a point"),
     "flight_srvt": ("processor", "occurrences as they came; written once (R47)"),
     "flight_vipf": ("processor", "occurrences as they came; written once (R47)"),
-    "flight_journal": ("processor", "append-only: one entry a message and flight (R12)"),
+    "flight_journal": (
+        "processor",
+        "append-only: one entry a message and flight, and MAFL again after a cut (R12)",
+    ),
     "flight_version_floor": ("processor", "what a physically deleted FLID leaves (R45)"),
     "schd_snap_log": ("processor", "one row a treatment of a day plan; decides nothing"),
     "msg_event": ("processor adds, dispatcher delivers", "the outbox (R28, R29)"),
@@ -137,6 +140,9 @@ def read() -> dict[str, Table]:
     tables = {name: _table(body) for name, body in _TABLE.findall(sql)}
     for name in re.findall(r"CREATE (?:SEQUENCE|VIEW) (\w+)", sql):
         tables[name] = Table(key="")
+    for name, gone in re.findall(r"ALTER TABLE (\w+) DROP CONSTRAINT (\w+)", sql):
+        rules = tables[name].rules
+        rules[:] = [rule for rule in rules if _unnamed(name, rule) != gone]
     for rights, kind, names, roles in _GRANT.findall(sql):
         if kind == "SCHEMA ":
             continue
@@ -160,6 +166,11 @@ def _table(body: str) -> Table:
     if "REFERENCES flight_schd" in body:
         found.rules.append("belongs to a flight")
     return found
+
+
+def _unnamed(table: str, rule: str) -> str:
+    """Return how PostgreSQL names a rule `unique (…)` that we did not name."""
+    return "_".join([table, *re.findall(r"\w+", rule)[1:], "key"])
 
 
 def _add(rights: dict[str, list[str]], granted: str) -> None:

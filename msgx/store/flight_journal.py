@@ -1,5 +1,5 @@
-"""FLIGHT_JOURNAL: append-only, one entry per message and flight; the event source (R12). Owner:
-processor."""
+"""FLIGHT_JOURNAL: append-only, one entry per message and flight, but for a MAFL that a cut day
+plan tells once more; the event source (R12). Owner: processor."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,10 @@ from msgx.domain.flight import Changes, EntryKind, Flight
 from msgx.domain.journal import Entry
 from msgx.store.connect import Connection
 
-_ENTRIES: Final = "SELECT flid, kind FROM flight_journal WHERE msg_id = %s"
+# Of several entries of a flight the first says what was done to it; it comes last.
+_ENTRIES: Final = """
+    SELECT flid, kind FROM flight_journal WHERE msg_id = %s ORDER BY journal_id DESC
+"""
 APPEND: Final = """
     INSERT INTO flight_journal (flid, state_version, life, msg_id, kind, changes, at)
     SELECT flid, state_version, life, %(msg_id)s, kind, changes, %(now)s

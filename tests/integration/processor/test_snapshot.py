@@ -249,3 +249,30 @@ def test_a_plan_of_five_thousand_flights_works(line: Line) -> None:
     assert line.one("SELECT max(state_version) FROM flight_schd") == 3
     seen = set(chain.from_iterable(line.shown().values()))
     assert not seen & {"STND", "GTDT", "ROUT"}
+
+
+@pytest.mark.covers("R12", "R11", "G-MAFL", "INV-20b")
+@pytest.mark.parametrize("listed", [True, False], ids=["main in the plan", "main beside it"])
+def test_a_main_whose_codeshares_change_while_a_plan_is_half_written_is_told_twice(
+    line: Line, listed: bool
+) -> None:
+    """A late message gives a main a codeshare that the rest of the plan takes away again."""
+    mains = [fltr("1", "<STND>7</STND>")] if listed else []
+    others = fltr("4", "<MAID>1</MAID>"), fltr("2", "<STND>8</STND>"), fltr("3")
+    line.run(adft(fltr("1", sodt="05JAN261200" if listed else TOMORROW), fltr("2"), fltr("3")))
+    line.restart(schd={"batch": 1})
+    late = line.land(adft(fltr("2", "<MAID>1</MAID>")), registered=False)
+    with refusing(line, "2"):
+        (half,) = line.run(dnld(*mains, *others))
+    assert line.end(half)[:2] == ("FAILED", "PROCESSING")
+    line.register(late)
+    line.run()
+    assert [one["FLID"] for one in line.shown()["1"]["MAFL"]] == ["2", "4"]
+    line.release_head()
+
+    line.run()
+
+    assert line.end(half)[0] == "SUCCEEDED"
+    assert line.flight("2").values["STND"] == "8"
+    assert [one["FLID"] for one in line.shown()["1"]["MAFL"]] == ["4"]
+    line.agree()
