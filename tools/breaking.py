@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tools.page import ROOT
 
 RELEASES = "v[0-9]*"
+CONTRACT = "proto/buf.yaml"  # from its first commit on, callers may rely on proto/
 BRANCHES = ("main", "origin/main", "HEAD")
 
 
@@ -36,8 +37,10 @@ def base(repository: Path) -> str:
 
 def check(repository: Path, against: str) -> str:
     """Return what breaks callers of `against`, one line each; empty: nothing."""
+    if _git(repository, "cat-file", "-e", f"{against}:{CONTRACT}") is None:
+        return ""  # nothing was promised to callers yet
     if (archive := _git(repository, "archive", against, "proto")) is None:
-        return ""  # it had no proto/ yet
+        raise SystemExit(f"git gives no proto/ of {against}")
     with TemporaryDirectory() as folder:
         with tarfile.open(fileobj=io.BytesIO(archive)) as files:
             files.extractall(folder, filter="data")

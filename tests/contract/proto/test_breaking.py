@@ -107,6 +107,15 @@ def test_what_had_no_proto_has_no_callers(repository: Repository) -> None:
     assert check(repository.path, "HEAD") == ""
 
 
+def test_what_promised_nothing_yet_may_be_broken(repository: Repository) -> None:
+    repository.git("rm", "-q", "proto/buf.yaml")
+    repository.commit("before the promise")
+    shutil.copy(ROOT / "proto/buf.yaml", repository.path / "proto")
+    repository.change("string flid = 2;", "")
+
+    assert check(repository.path, base(repository.path)) == ""
+
+
 def test_without_any_commit_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="no commit"):
         base(tmp_path)
