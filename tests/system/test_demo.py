@@ -47,7 +47,7 @@ def root() -> Iterator[Path]:
 @pytest.mark.system
 @pytest.mark.slow
 def test_a_small_day_agrees_with_the_oracle_and_leaves_nothing(root: Path) -> None:
-    done = demo(root, FLIGHTS="40", SEED="2", SPEED="0")
+    done = demo(root, FLIGHTS="16", SEED="2", SPEED="0")
 
     assert done.returncode == 0, done.stdout[-4000:]
     assert "The oracle and the gateway agree" in done.stdout
@@ -66,7 +66,7 @@ def test_a_service_that_cannot_start_is_named_with_its_log_and_all_else_is_stopp
     broken.mkdir(parents=True)
     (broken / "__init__.py").write_text("raise ImportError('not today')\n")
 
-    done = demo(root, FLIGHTS="40", PYTHONPATH=str(broken.parent))
+    done = demo(root, FLIGHTS="16", PYTHONPATH=str(broken.parent))
 
     assert done.returncode == 1, done.stdout[-4000:]
     assert "api ended while starting; the last lines of" in done.stdout

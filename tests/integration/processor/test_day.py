@@ -48,7 +48,7 @@ END_SESSIONS = """
 def test_a_day_that_is_cut_again_and_again_ends_as_the_oracle_says(
     line: Line, desk: Desk, seed: int
 ) -> None:
-    day = build_day(seed=seed, flights=25)
+    day = build_day(seed=seed, flights=16)
     rng = random.Random(seed)
     ids = {message.index: message.index + 1 for message in day.messages}
     waiting = [message.index + 1 for message in day.messages]
