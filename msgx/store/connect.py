@@ -31,6 +31,12 @@ _TRY_AGAIN: Final = (
     psycopg.errors.InsufficientResources,
     psycopg.errors.ReadOnlySqlTransaction,
 )
+_NEVER: Final = (
+    # operational in the driver's eyes, but no later try is another one
+    psycopg.errors.ProgramLimitExceeded,
+    psycopg.errors.StatementTooComplex,
+    psycopg.errors.TooManyArguments,
+)
 
 
 def connect(
@@ -134,7 +140,7 @@ def pipelined(conn: Connection, *, then: LiteralString | None = None) -> Iterato
 def fault(error: psycopg.Error, doing: str) -> Fault:
     """Return `error` as a fault: INFRA if the server is away or busy, else PROCESSING (R46)."""
     code = f" ({error.sqlstate or type(error).__name__})"
-    if isinstance(error, _TRY_AGAIN):
+    if isinstance(error, _TRY_AGAIN) and not isinstance(error, _NEVER):
         return Away(f"PostgreSQL failed {doing}{code}")
     return Fault(ErrorClass.PROCESSING, f"PostgreSQL refused {doing}{code}")
 

@@ -65,6 +65,20 @@ def test_a_refused_statement_is_ours_and_tells_no_value(conn: Connection) -> Non
     assert "22P02" in refused.text
 
 
+@pytest.mark.covers("R46", "R04", "INV-3")
+def test_what_is_too_large_for_the_server_is_no_outage(conn: Connection) -> None:
+    """Else a value that no index takes would hold the head for ever."""
+    conn.execute("CREATE TEMP TABLE keyed (key text PRIMARY KEY)")
+    with pytest.raises(psycopg.OperationalError) as raised:
+        conn.execute(
+            "INSERT INTO keyed"
+            " SELECT string_agg(md5(n::text), '') FROM generate_series(1, 500) AS n"
+        )
+
+    assert fault(raised.value, "testing").error_class is ErrorClass.PROCESSING
+    assert "54000" in fault(raised.value, "testing").text
+
+
 @pytest.mark.covers("R04")
 def test_a_server_that_does_not_answer_is_away() -> None:
     with pytest.raises(Away) as away:
