@@ -47,7 +47,7 @@ def root() -> Iterator[Path]:
 @pytest.mark.system
 @pytest.mark.slow
 def test_a_small_day_agrees_with_the_oracle_and_leaves_nothing(root: Path) -> None:
-    done = demo(root, FLIGHTS="16", SEED="2", SPEED="0")
+    done = demo(root, FLIGHTS="40", SEED="2", SPEED="0")
 
     assert done.returncode == 0, done.stdout[-4000:]
     assert "The oracle and the gateway agree" in done.stdout
