@@ -7,7 +7,7 @@ without a main branch there is only HEAD to compare with, and it says so.
 import io
 import subprocess
 import sys
-import tarfile
+import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,11 +39,11 @@ def check(repository: Path, against: str) -> str:
     """Return what breaks callers of `against`, one line each; empty: nothing."""
     if _git(repository, "cat-file", "-e", f"{against}:{CONTRACT}") is None:
         return ""  # nothing was promised to callers yet
-    if (archive := _git(repository, "archive", against, "proto")) is None:
+    if (archive := _git(repository, "archive", "--format=zip", against, "proto")) is None:
         raise SystemExit(f"git gives no proto/ of {against}")
     with TemporaryDirectory() as folder:
-        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-            files.extractall(folder, filter="data")
+        with zipfile.ZipFile(io.BytesIO(archive)) as files:
+            files.extractall(folder)
         done = subprocess.run(
             [str(_buf()), "breaking", "proto", "--against", f"{folder}/proto"],
             cwd=repository,
