@@ -153,7 +153,8 @@ class Mailbox:
     def raw(
         self, ids: Sequence[int], *, max_bytes: int = _MAX_BYTES
     ) -> dict[int, str | Oversized]:
-        """Return the bodies of `ids`; a missing row is absent, a larger body is not loaded."""
+        """Return the bodies of `ids`; a missing row or body is absent, a larger body is not
+        loaded."""
         if not ids:
             return {}
         with self._session.use("reading bodies") as cursor:
@@ -162,6 +163,7 @@ class Mailbox:
         return {
             int(msg_id): Oversized(int(size)) if body is None else body
             for msg_id, size, body in rows
+            if size is not None
         }
 
     def land(self, text: str, *, at: datetime) -> int:

@@ -88,7 +88,12 @@ class Executor:
         except psycopg.Error as error:
             self._failed(conn, fetched, error, term)
             return
-        fetched = self._fetcher.fetch(msg_id, kept, beat)
+        try:
+            fetched = self._fetcher.fetch(msg_id, kept, beat)
+        except Exception:
+            if not conn.closed:  # else the lock has gone with the session
+                conn.execute(service_term.UNLOCK_PIPELINE)
+            raise
         try:
             if isinstance(fetched.content, Fault):
                 raise fetched.content

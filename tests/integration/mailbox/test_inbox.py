@@ -211,6 +211,17 @@ def test_a_body_over_the_limit_is_recognised_not_loaded(mailbox: Mailbox) -> Non
     assert bodies == {small: "天" * 10, large: Oversized(33)}
 
 
+@pytest.mark.covers("INV-3", "R46")
+def test_a_row_without_a_body_has_none_and_hides_no_other(
+    mailbox: Mailbox, adapter: Any
+) -> None:
+    """The column of today refuses it; but it is not ours (C-2)."""
+    run(adapter, "ALTER TABLE CMINMSGS MODIFY CMINMSGS_CLOB_MSG mediumtext")
+    run(adapter, "INSERT INTO CMINMSGS (CMINMSGS_CLOB_MSG) VALUES (NULL), ('<MSG/>')")
+
+    assert mailbox.raw([1, 2]) == {2: "<MSG/>"}
+
+
 @pytest.mark.covers("INV-7", "R52", "R43")
 def test_marks_are_written_once_and_never_over_another_value(
     mailbox: Mailbox, adapter: Any

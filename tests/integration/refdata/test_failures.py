@@ -202,6 +202,25 @@ def test_refdata_waits_for_the_lock_of_the_pipeline(line: Line, desk: Desk) -> N
     assert line.end(head)[0] == "SUCCEEDED"
 
 
+@pytest.mark.covers("R16", "R55", "B39")
+def test_a_defect_while_the_text_is_read_gives_the_pipeline_back(
+    line: Line, desk: Desk
+) -> None:
+    """Else nobody could skip the head."""
+    head = desk.route(gates("DNLD", "1"))
+    desk.keeper.fetcher.close()
+
+    with pytest.raises(RuntimeError):
+        desk.keeper.step()
+
+    with psycopg.connect(line.places.dsn) as other:
+        other.execute("SET lock_timeout = '2s'")
+        other.execute(service_term.LOCK_PIPELINE)
+    desk.restart()
+    desk.run()
+    assert line.end(head)[0] == "SUCCEEDED"
+
+
 @pytest.mark.covers("B117", "R23", "INV-19")
 def test_a_package_that_comes_in_parts_applies_and_deletes_nothing(
     line: Line, desk: Desk
