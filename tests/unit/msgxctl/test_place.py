@@ -159,9 +159,17 @@ def test_the_system_says_who_acts_unless_somebody_else_is_named(
     assert somebody.status == Status.AWAY
 
 
-def test_completion_is_printed_for_the_usual_shells() -> None:
-    for shell in ("bash", "zsh", "fish"):
-        done = ctl("--show-completion", shell)
+@pytest.mark.parametrize(
+    ("shell", "says"),
+    [("bash", "complete -o default"), ("zsh", "#compdef"), ("fish", "complete --command")],
+)
+def test_completion_is_printed_for_the_shell_in_use(
+    monkeypatch: pytest.MonkeyPatch, shell: str, says: str
+) -> None:
+    monkeypatch.setattr("shellingham.detect_shell", lambda: (shell, f"/bin/{shell}"))
 
-        assert done.status == 0
-        assert "MSGXCTL_COMPLETE" in done.out.upper()
+    done = ctl("--show-completion")
+
+    assert done.status == 0
+    assert says in done.out
+    assert "_COMPLETE" in done.out
