@@ -14,6 +14,7 @@ from typing import Final
 
 import psycopg
 
+from msgx.domain.failure import clean
 from msgx.store.connect import Connection
 
 FOLDER: Final = Path(__file__).parents[2] / "migrations"
@@ -155,6 +156,18 @@ def check_version(conn: Connection) -> None:
         )
 
 
+def _explained(error: psycopg.Error) -> str:
+    """Return why it was refused: in the server's words, never in libpq's, which repeat the
+    DSN."""
+    if error.sqlstate is not None:
+        return (
+            f"PostgreSQL refuses: {clean(error.diag.message_primary or '')} ({error.sqlstate})"
+        )
+    if isinstance(error, psycopg.ProgrammingError):
+        return "MSGX_MIGRATE__DSN must be a connection string of libpq"
+    return "PostgreSQL of MSGX_MIGRATE__DSN does not accept our connection"
+
+
 def main() -> int:
     """Apply the migrations to the database of MSGX_MIGRATE__DSN."""
     parser = argparse.ArgumentParser(
@@ -171,10 +184,8 @@ def main() -> int:
         applied = migrate(dsn, phases=("pre", "post") if phase == "all" else (phase,))
     except MigrationRefused as refusal:
         raise SystemExit(str(refusal)) from None
-    except psycopg.OperationalError:
-        raise SystemExit(
-            "PostgreSQL of MSGX_MIGRATE__DSN does not accept our connection"
-        ) from None
+    except psycopg.Error as error:
+        raise SystemExit(_explained(error)) from None
     print("\n".join(f"applied {name}" for name in applied) or "nothing to apply")  # noqa: T201
     return 0
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
 
 from msgx.runtime.leadership import Leadership, Standby
@@ -200,6 +201,8 @@ def test_the_command_applies_the_chain_and_says_what_it_did(empty_pg_dsn: str) -
 
     first, second, without = run(empty_pg_dsn), run(empty_pg_dsn), run(None)
     away = run("postgresql://nobody:secret-word@127.0.0.1:9/none")
+    unread = run("host=127.0.0.1 secret-word")
+    denied = run(make_conninfo(empty_pg_dsn, user="msgx_api"))
 
     assert first.stdout.splitlines() == [f"applied {one.name}" for one in chain()]
     assert second.stdout == "nothing to apply\n"
@@ -207,4 +210,7 @@ def test_the_command_applies_the_chain_and_says_what_it_did(empty_pg_dsn: str) -
     assert without.returncode == away.returncode == 1
     assert "MSGX_MIGRATE__DSN" in without.stderr
     assert len(away.stderr.splitlines()) == 1
-    assert "secret-word" not in away.stderr
+    assert "secret-word" not in away.stderr + unread.stderr
+    assert unread.stderr == "MSGX_MIGRATE__DSN must be a connection string of libpq\n"
+    assert denied.stderr == "PostgreSQL refuses: permission denied for schema public (42501)\n"
+    assert unread.returncode == denied.returncode == 1
