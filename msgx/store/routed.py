@@ -7,6 +7,7 @@ already.
 from typing import Any, Final
 
 from msgx.domain.processing import Route
+from msgx.domain.refdata import WHOLE
 from msgx.store import proc_state, service_term
 from msgx.store.connect import Connection
 from msgx.store.proc_state import Outcome, StaleState
@@ -24,6 +25,11 @@ _END: Final = f"""
      RETURNING msg_id),
          woken AS (SELECT pg_notify('msgx_executed', '') FROM done)
     SELECT term, now, (SELECT msg_id FROM done), (SELECT count(*) FROM woken) FROM fence
+"""
+_NEWEST_WHOLE: Final = """
+    SELECT max(msg_id) FROM proc_state
+     WHERE msg_id > %(msg_id)s AND type = %(rtype)s AND styp = ANY(%(whole)s)
+       AND state = 'SUCCEEDED'
 """
 
 
@@ -48,3 +54,11 @@ def end(conn: Connection, msg_id: int, outcome: Outcome, *, term: int) -> None:
         raise StaleState(f"message {msg_id} does not accept its end any more")
     if outcome.error_class is not None:
         proc_state.tried(conn, msg_id, outcome.error_class, outcome.reason or "")
+
+
+def newest_whole(conn: Connection, rtype: str, msg_id: int) -> int | None:
+    """Return the newest message above `msg_id` that has said a whole category; for a replay."""
+    given = {"msg_id": msg_id, "rtype": rtype, "whole": [action.value for action in WHOLE]}
+    row: Any = conn.execute(_NEWEST_WHOLE, given).fetchone()
+    newest: int | None = row[0]
+    return newest

@@ -56,6 +56,16 @@ def decide(reference: Reference) -> Change:
     return Put(records)
 
 
+def lacking(change: Change, newer: Newer, whole: int | None) -> Newer:
+    """Return `newer` with the records that `change` would bring back although `whole`, a newer
+    package of the whole category, lacks them."""
+    match change:
+        case Replace(records=records) | Put(records=records) if whole is not None:
+            return dict.fromkeys(records, whole) | dict(newer)
+        case _:
+            return newer
+
+
 def overwritten(change: Change, newer: Newer) -> Newer:
     """Return the newer records that `change` would replace or remove (R35)."""
     match change:

@@ -14,7 +14,7 @@ import psycopg
 from msgx.domain.failure import ErrorClass, Fault
 from msgx.domain.message import Message, Reference, Refused, Unsupported
 from msgx.domain.processing import Route, Trigger
-from msgx.domain.refdata import Action
+from msgx.domain.refdata import Action, Category
 from msgx.domain.replay import Order
 from msgx.mailbox.texts import Fetched
 from msgx.runtime.failing import blame, count, unblock, verdict
@@ -36,10 +36,12 @@ from msgx.telemetry.board import Board
 from services.refdata.answer import answered
 from services.refdata.decide import (
     Change,
+    Newer,
     Put,
     Remove,
     Replace,
     decide,
+    lacking,
     overwritten,
     sparing,
     told,
@@ -145,7 +147,7 @@ class Executor:
             log.warning("RECS is wrong", extra={"msg_id": msg_id, "error": reference.warning})
         change = decide(reference)
         if order is not None:  # a replay overwrites nothing newer (R35)
-            newer = ref_master.newer(conn, reference.category, msg_id)
+            newer = _newer(conn, msg_id, reference, change)
             if (stale := overwritten(change, newer)) and not order.allow_stale:
                 text = f"newer values stand: {told(stale)}"
                 return _ending(message, Trigger.REJECT, text, ErrorClass.PROCESSING)
@@ -222,6 +224,14 @@ def _is_ours(head: Head | None, msg_id: int) -> bool:
         and head.route is Route.REFDATA
         and head.wait <= _AT_ONCE
     )
+
+
+def _newer(conn: Connection, msg_id: int, reference: Reference, change: Change) -> Newer:
+    """Return the records that newer messages have said, or left out of a whole category."""
+    said = ref_master.newer(conn, reference.category, msg_id)
+    if reference.category is Category.RSTA:
+        return said
+    return lacking(change, said, routed.newest_whole(conn, reference.category, msg_id))
 
 
 def _write(conn: Connection, reference: Reference, change: Change, source: Source) -> None:

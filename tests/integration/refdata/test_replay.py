@@ -65,6 +65,28 @@ def test_a_replay_overwrites_no_newer_record_unless_it_spares_them(
     assert desk.sources("GLST")["1"] == stood["1"]
 
 
+@pytest.mark.covers("R35", "INV-26", "B30")
+def test_a_replay_brings_back_nothing_that_a_newer_whole_package_lacks(
+    line: Line, desk: Desk
+) -> None:
+    bad = package("GLST", "ADD", record("GLST", TERM="T2"), seqn="1")
+    (head,) = desk.run(bad)
+    assert line.end(head)[:2] == ("DEAD", "PROTOCOL")
+    newer, _ = desk.run(gates("DNLD", "1"), gates("ADD", "2"))
+    dead_letter.correct(line.pg, head, gates("ADD", "3", seqn="1"), operator="ops")
+
+    put_back(line, head)
+    desk.run()
+
+    assert line.end(head) == ("DEAD", "PROCESSING", f"newer values stand: 3 by {newer}")
+
+    put_back(line, head, allow_stale=True)
+    desk.run()
+
+    assert line.end(head) == ("SUCCEEDED", None, None)
+    assert desk.records("GLST").keys() == {"1", "2"}
+
+
 @pytest.mark.covers("R35", "R01", "R16")
 def test_a_conflict_that_is_forced_is_bound_apart_and_handed_over(
     line: Line, desk: Desk

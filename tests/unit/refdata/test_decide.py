@@ -11,6 +11,7 @@ from services.refdata.decide import (
     Remove,
     Replace,
     decide,
+    lacking,
     overwritten,
     sparing,
     told,
@@ -65,6 +66,16 @@ def test_newer_records_are_named_and_can_be_left_alone(
 
     assert overwritten(change, newer) == stale
     assert sparing(change, newer) == spared
+
+
+@pytest.mark.covers("R35", "INV-26")
+def test_what_a_newer_whole_package_lacks_is_newer_too() -> None:
+    newer = {"2": 9, "3": 8}
+
+    assert lacking(Put(RECORDS), newer, 7) == {"1": 7, "2": 9, "3": 8}
+    assert lacking(Replace(RECORDS), newer, 7) == {"1": 7, "2": 9, "3": 8}
+    assert lacking(Remove(("1",)), newer, 7) == newer
+    assert lacking(Put(RECORDS), newer, None) == newer
 
 
 @pytest.mark.covers("R35")
