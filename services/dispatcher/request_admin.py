@@ -117,6 +117,7 @@ class Requests(requests_pb2_grpc.RequestServiceServicer):
             act, row = act_of(request.admin), _outcome(request)
             with self._desk.fenced() as conn:
                 before = _unknown(conn, request.req_id)
+                _above(before.out_id_floor, row)
                 if row is None:
                     moved = req_sending.resend(conn, request.req_id)
                 else:
@@ -176,6 +177,11 @@ def _unknown(conn: Connection, req_id: int) -> Row:
     if found.state is not RequestState.UNKNOWN:
         raise Refusal(f"request {req_id} is {found.state}, not UNKNOWN")
     return found
+
+
+def _above(floor: int | None, row: int | None) -> None:
+    if floor is not None and row is not None and row <= floor:
+        raise Refusal(f"row {row} is older than the request: its row is above {floor}")
 
 
 def _known(names: Mapping[int, S], number: int, what: str) -> S | None:

@@ -105,6 +105,20 @@ def test_what_was_written_is_sent_and_its_time_begins_now(
     )
 
 
+@pytest.mark.covers("US-09", "R55", "INV-16")
+def test_a_row_that_was_there_before_the_write_is_none_of_this_request(
+    call: Caller, pg: "psycopg.Connection[Any]"
+) -> None:
+    req_id = asked(pg, state="UNKNOWN")
+    pg.execute("UPDATE req_track SET out_id_floor = 70")
+
+    said = call.refusal("Resolve", pb.ResolveRequest(admin=WHO, req_id=req_id, written_row=70))
+
+    assert said == "INVALID_ARGUMENT: row 70 is older than the request: its row is above 70"
+    assert request(pg, req_id) == "UNKNOWN"
+    assert audited(pg) == []
+
+
 @pytest.mark.covers("US-09", "R55", "INV-16", "B37")
 def test_what_was_not_written_waits_again_on_an_operators_word_only(
     call: Caller, pg: "psycopg.Connection[Any]"
