@@ -80,8 +80,11 @@ class Desk:
             _abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(refusal))
         except Standby as standby:
             _abort(context, grpc.StatusCode.FAILED_PRECONDITION, str(standby))
-        except Fault as fault:
-            _abort(context, grpc.StatusCode.UNAVAILABLE, fault.text)
+        except Away as away:
+            _abort(context, grpc.StatusCode.UNAVAILABLE, away.text)
+        except Fault as fault:  # another try brings nothing else
+            log.exception("call failed")
+            _abort(context, grpc.StatusCode.INTERNAL, f"a defect: {fault.text}")
         except Exception:  # its words are not for callers
             log.exception("call failed")
             _abort(context, grpc.StatusCode.INTERNAL, "a defect: see the log of the service")
