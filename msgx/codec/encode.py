@@ -39,24 +39,15 @@ def encode(wish: Wish, form: Form, *, seqn: str, at: datetime) -> str:
         ValueError: a value holds what XML cannot.
     """
     root = etree.Element("MSG")
-    _fill(
-        etree.SubElement(root, "META"),
-        {
-            "SNDR": form.sender,
-            "SEQN": seqn,
-            "DTTM": local(at, form.zone, _HEAD),
-            "TYPE": wish.type,
-            "STYP": wish.styp,
-        },
-    )
+    root.append(_meta(wish.type, wish.styp, form, seqn, at))
     _fill(etree.SubElement(root, wish.type), _body(wish, form))
     text = etree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def marks(wish_type: RequestType, styp: str, seqn: str) -> tuple[str, str, str]:
-    """Return what stands in the text of a request, and together in no other one near it."""
-    return f"<SEQN>{seqn}</SEQN>", f"<TYPE>{wish_type}</TYPE>", f"<STYP>{styp}</STYP>"
+def head(type: RequestType, styp: str, form: Form, *, seqn: str, at: datetime) -> str:
+    """Return the META of a request as it stands in its text, and in no other one."""
+    return etree.tostring(_meta(type, styp, form, seqn, at), encoding="unicode")
 
 
 def local(at: datetime, zone: tzinfo, pattern: str) -> str:
@@ -75,6 +66,13 @@ def local(at: datetime, zone: tzinfo, pattern: str) -> str:
         }
     )
     return _PARTS.sub(lambda found: parts[found[0]], pattern)
+
+
+def _meta(type: RequestType, styp: str, form: Form, seqn: str, at: datetime) -> etree._Element:
+    meta = etree.Element("META")
+    dttm = local(at, form.zone, _HEAD)
+    _fill(meta, {"SNDR": form.sender, "SEQN": seqn, "DTTM": dttm, "TYPE": type, "STYP": styp})
+    return meta
 
 
 def _body(wish: Wish, form: Form) -> Mapping[str, str]:

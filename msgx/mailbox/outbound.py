@@ -3,7 +3,6 @@
 Names of table and columns are parameters, validated as identifiers when they are read.
 """
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -25,9 +24,7 @@ _INSERT: Final = """
 _HIGHEST: Final = "SELECT MAX({id_column}) FROM {table}"
 _FIND: Final = """
     SELECT {id_column} FROM {table}
-     WHERE {id_column} > %s
-       AND INSTR({text_column}, %s) > 0 AND INSTR({text_column}, %s) > 0
-       AND INSTR({text_column}, %s) > 0
+     WHERE {id_column} > %s AND INSTR({text_column}, %s) > 0
      ORDER BY {id_column}
      LIMIT 1
 """
@@ -112,9 +109,9 @@ class Outbound:
                 raise Fault(ErrorClass.PROTOCOL, refused) from None
             raise
 
-    def find(self, marks: Sequence[str], *, floor: int) -> int | None:
-        """Return the id of the row above `floor` whose text holds the three `marks`."""
+    def find(self, part: str, *, floor: int) -> int | None:
+        """Return the id of the first row above `floor` whose text holds `part`."""
         with self._session.use("looking for a request") as cursor:
-            cursor.execute(self._find, (floor, *marks))
+            cursor.execute(self._find, (floor, part))
             found = cursor.fetchone()
         return None if found is None else int(found[0])

@@ -101,7 +101,7 @@ _QUIET: Final = """
        AND NOT EXISTS (SELECT FROM req_track WHERE state = 'SENT' AND expires_at <= msgx_now())
 """
 _UNSETTLED: Final = """
-    SELECT req_id, req_type, req_styp, seqn, out_id_floor,
+    SELECT req_id, req_type, req_styp, seqn, sending_at, out_id_floor,
            sending_at + %(settles)s <= msgx_now()
       FROM req_track
      WHERE state = 'SENDING'
@@ -144,6 +144,7 @@ class Unsettled:
     type: RequestType
     styp: str
     seqn: str
+    sending_at: datetime
     floor: int
     quiet: bool
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Final
 
 from msgx import clock
-from msgx.codec.encode import Form, encode, marks
+from msgx.codec.encode import Form, encode, head
 from msgx.domain.failure import Away, Fault
 from msgx.mailbox.connect import Unclear
 from msgx.mailbox.outbound import Outbound
@@ -101,7 +101,8 @@ class Outgoing:
 
     def _settle(self, one: Unsettled) -> None:
         """Find out about a request whose write was broken off (R34)."""
-        row = self._outbound.find(marks(one.type, one.styp, one.seqn), floor=one.floor)
+        meta = head(one.type, one.styp, self._form, seqn=one.seqn, at=one.sending_at)
+        row = self._outbound.find(meta, floor=one.floor)
         if row is not None:
             self._confirm(one.req_id, row)
         elif one.quiet:

@@ -13,7 +13,7 @@ from msgx.mailbox.outbound import Outbound
 from msgx.runtime.leadership import Standby
 from msgx.store import req_track
 from tests.support.relay import relayed
-from tests.support.requests import office
+from tests.support.requests import Office, office
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql]
 
@@ -109,16 +109,41 @@ def test_a_commit_that_lands_late_is_found_by_the_second_look(
         with pytest.raises(Unclear):
             desk.step()
         desk.step()
-        seqn = desk.row(req_id, "seqn")
-        desk.mysql(
-            "INSERT INTO COUTMSGS (COUTMSGS_CLOB_MSG, COUTMSGS_DATE_INSERTED, ROUTINGID) VALUES"
-            f" ('<TYPE>RQRD</TYPE><STYP>GLST</STYP><SEQN>{seqn}</SEQN>', now(), 'AODB')"
-        )
+        land(desk, req_id)
         desk.pass_time(desk.outbound.settles.total_seconds() + 1)
 
         desk.step()
 
         assert desk.row(req_id) == "SENT"
+
+
+@pytest.mark.covers("R34", "INV-16")
+@pytest.mark.parametrize("other", ["SNDR", "DTTM", "SEQN", "TYPE", "STYP"])
+def test_a_row_that_another_system_wrote_is_not_taken_for_ours(
+    pg_dsn: str, mailbox_url: str, other: str
+) -> None:
+    with office(pg_dsn, mailbox_url, kind=Silent) as desk:
+        req_id = desk.register()
+        with pytest.raises(Unclear):
+            desk.step()
+        land(desk, req_id, **{other: "1"})
+        desk.pass_time(desk.outbound.settles.total_seconds() + 1)
+
+        desk.step()
+
+        assert desk.row(req_id) == "UNKNOWN"
+
+
+def land(desk: Office, req_id: int, **others: str) -> None:
+    """Let the row of a request stand in the mailbox, or one that differs from it."""
+    seqn, at = desk.row(req_id, "seqn, sending_at AT TIME ZONE 'Asia/Shanghai'")
+    ours = {"SNDR": "OSH5", "SEQN": seqn, "DTTM": f"{at:%Y%m%d%H%M%S}"}
+    told = ours | {"TYPE": "RQRD", "STYP": "GLST"} | others
+    meta = "".join(f"<{tag}>{text}</{tag}>" for tag, text in told.items())
+    desk.mysql(
+        "INSERT INTO COUTMSGS (COUTMSGS_CLOB_MSG, COUTMSGS_DATE_INSERTED, ROUTINGID) VALUES"
+        f" ('<MSG><META>{meta}</META></MSG>', now(), 'AODB')"
+    )
 
 
 @pytest.mark.covers("R08", "US-09")

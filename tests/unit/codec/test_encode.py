@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from msgx.codec.encode import Form, encode, local, marks
+from msgx.codec.encode import Form, encode, head, local
 from msgx.codec.wellformed import parse
 from msgx.domain.requests import RequestType, Wish
 
@@ -46,7 +46,7 @@ def test_a_request_is_written_as_its_golden_file(name: str, wish: Wish) -> None:
     text = encode(wish, FORM, seqn="000042", at=AT)
 
     assert text == (GOLDEN / f"{name}.xml").read_text("utf-8")
-    assert all(mark in text for mark in marks(wish.type, wish.styp, "000042"))
+    assert head(wish.type, wish.styp, FORM, seqn="000042", at=AT) in text
 
 
 @pytest.mark.covers("R34")
@@ -59,6 +59,8 @@ def test_a_hostile_value_stays_a_value() -> None:
     assert meta is not None
     assert [child.tag for child in meta] == ["SNDR", "SEQN", "DTTM", "TYPE", "STYP"]
     assert meta.findtext("SNDR") == hostile
+    form = replace(FORM, sender=hostile)
+    assert head(PLAN.type, PLAN.styp, form, seqn="000042", at=AT) in text
     with pytest.raises(ValueError, match="XML"):
         encode(PLAN, replace(FORM, sender="\x00"), seqn="000042", at=AT)
 
