@@ -35,11 +35,25 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "event": clean(record.getMessage()),
         }
-        line |= {key: value for key, value in vars(record).items() if key not in _STANDARD}
+        line |= {
+            key: _harmless(value) for key, value in vars(record).items() if key not in _STANDARD
+        }
         if record.exc_info and record.exc_info[1] is not None:
             line["error"] = type(record.exc_info[1]).__name__
             line["trace"] = "\n".join(_trace(record.exc_info[1]))
-        return json.dumps(line, ensure_ascii=False, default=str)
+        return json.dumps(line, ensure_ascii=False)
+
+
+def _harmless(value: object) -> object:
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case dict():
+            return {str(key): _harmless(one) for key, one in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [_harmless(one) for one in value]
+        case _:
+            return clean(str(value))
 
 
 def _trace(raised: BaseException) -> Iterator[str]:
