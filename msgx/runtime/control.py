@@ -1,6 +1,7 @@
 """ControlService: what a service says of itself, and how operators let its loops rest (R14,
 R55)."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from importlib.metadata import version
@@ -24,6 +25,8 @@ from msgx.store import admin_audit, installation, migrate, service_control, serv
 from msgx.store.backlog import Item
 from msgx.store.connect import Connection
 from msgx.store.service_term import Service
+
+log = logging.getLogger(__name__)
 
 VERSION: Final = version("msgexchange")
 LOOP: Final = "control"
@@ -89,7 +92,13 @@ class Keeper:
         self._fits = True
 
     def close(self) -> None:
-        """Close the connection."""
+        """Keep what was refused since the last step, and close the connection."""
+        try:
+            if self._denials.waiting:
+                with self._session.use("keeping refused calls") as conn:
+                    self._denials.keep(conn)
+        except Fault as fault:
+            log.warning("refused calls are not kept", extra={"reason": fault.text})
         self._session.close()
 
 

@@ -48,6 +48,12 @@ class Denials:
             else:
                 self._uncounted += 1
 
+    @property
+    def waiting(self) -> bool:
+        """Tell whether something was counted that is not written."""
+        with self._turn:
+            return bool(self._counts)
+
     def keep(self, conn: Connection) -> None:
         """Write what was counted, one row a kind, as far as the minute allows."""
         now = self._ticks()

@@ -1,7 +1,9 @@
 """Who may call: tokens at the door, and what is kept of those who were refused."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -16,11 +18,23 @@ from msgx.runtime.control import About, ControlService
 from msgx.runtime.denials import KINDS, ROWS_A_MINUTE, Denial, Denials
 from msgx.runtime.desk import Desk
 from msgx.runtime.halt import Halt
+from msgx.runtime.loops import Loop
 from msgx.runtime.session import Session
 from msgx.settings import Admin
 from msgx.store import backlog
 from msgx.store.service_term import Service
-from tests.support.control import READ_TOKEN, TIMEOUT, TOKEN, WHO, Caller, settings
+from tests.support.control import (
+    READ_TOKEN,
+    TIMEOUT,
+    TOKEN,
+    WHO,
+    Caller,
+    Steps,
+    Watch,
+    serving,
+    settings,
+)
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.pg
 
@@ -214,3 +228,27 @@ def test_a_method_that_there_is_not_cannot_be_declared_a_read() -> None:
     descriptor = pb.DESCRIPTOR.services_by_name["ControlService"]
     with pytest.raises(ValueError, match=r"msgx\.v1\.ControlService has no Statsu"):
         GrpcService(descriptor, lambda _: None, reads=frozenset({"Statsu"}))
+
+
+@pytest.mark.covers("R55", "B104")
+def test_a_call_that_is_refused_while_the_service_stops_is_kept_too(
+    pg: "psycopg.Connection[Any]", pg_dsn: str, tmp_path: Path
+) -> None:
+    halt, steps = Halt(), Steps()
+    steps.gate.clear()
+    with (
+        serving(pg_dsn, tmp_path, Loop("msg", steps), halt=halt) as running,
+        closing(Watch(running.caller.channel, "control")) as watch,
+    ):
+        steps.reach(1)
+        watch.wait_for("SERVING")
+        halt.stop()
+        watch.wait_for(None)
+        until(lambda: not any(one.name == "control" for one in threading.enumerate()), "ended")
+        stranger = Caller(running.caller.channel, "a-token-of-somebody-else")
+        code, _ = stranger.refusal("Status", pb.StatusRequest())
+        steps.gate.set()
+        assert running.stop() == 0
+
+    assert code == "UNAUTHENTICATED"
+    assert pg.execute("SELECT action FROM admin_audit").fetchall() == [("denied:Status",)]
