@@ -3,6 +3,7 @@
 Stateless: several may serve at once, so it leads nothing.
 """
 
+import argparse
 import sys
 from contextlib import ExitStack, closing
 
@@ -24,6 +25,10 @@ from services.api.settings import ApiSettings
 
 def main() -> int:
     """Serve until a signal; return the exit status."""
+    argparse.ArgumentParser(
+        prog="python -m services.api",
+        description="Serve HTTP clients until a signal.",
+    ).parse_args()
     settings = load(ApiSettings)
     logs.configure("api", settings.log_level)
     with ExitStack() as stack:

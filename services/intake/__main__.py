@@ -1,5 +1,6 @@
 """Intake: mailbox → registration, and the mark back. `python -m services.intake`."""
 
+import argparse
 from functools import partial
 
 from msgx.domain.backoff import doubling
@@ -24,6 +25,10 @@ from services.intake.settings import IntakeSettings
 
 def main() -> int:
     """Run intake until a signal arrives."""
+    argparse.ArgumentParser(
+        prog="python -m services.intake",
+        description="Register what the mailbox holds, and write its marks, until a signal.",
+    ).parse_args()
     settings = load(IntakeSettings)
     configure(Service.INTAKE, settings.log_level)
     mailboxes = [Mailbox(settings.mailbox) for _ in range(3)]

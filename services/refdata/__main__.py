@@ -1,5 +1,6 @@
 """Refdata: routed heads to REF_MASTER. `python -m services.refdata`."""
 
+import argparse
 from contextlib import ExitStack, closing
 from functools import partial
 
@@ -26,6 +27,10 @@ from services.refdata.settings import RefdataSettings
 
 def main() -> int:
     """Run refdata until SIGTERM."""
+    argparse.ArgumentParser(
+        prog="python -m services.refdata",
+        description="Take the reference data that was handed over, until a signal.",
+    ).parse_args()
     settings = load(RefdataSettings)
     configure("refdata", settings.log_level)
     decoder = Decoder(
