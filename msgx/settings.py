@@ -118,6 +118,20 @@ class Pipeline(Retried):
     event_retention: Positive = timedelta(days=7)  # how long delivered events are kept
 
 
+class Proc(Group):
+    """The records of messages."""
+
+    # how long after the end, or its mark; then the record leaves, a death not before its text
+    retention: Positive = timedelta(days=30)
+
+
+class Identity(Group):
+    """What tells a repeated message."""
+
+    # how long a repetition is known as one; never shorter than `msgx.proc.retention` (R02)
+    retention: Positive = timedelta(days=400)
+
+
 class Dead(Group):
     """Messages that died."""
 
@@ -166,6 +180,8 @@ class Schd(Group):
     max_removal_ratio: Annotated[float, Field(ge=0, le=1)] = 1.0
     flush_period: Positive = timedelta(seconds=1)  # rest between two waves of topic schd
     flush_limit: Events = 500  # events a wave of topic schd; a full one is followed at once
+    # how long after its days, and after it came, the figures of a day plan are kept
+    snap_log_retention: Positive = timedelta(days=90)
 
 
 class Dispatch(Retried):
@@ -329,6 +345,21 @@ class ServiceSettings(StoreSettings):
     leadership: Leadership = Leadership()
 
 
+class RecordSettings(ServiceSettings):
+    """What both services read that let records of messages leave: one the record, one the
+    identity."""
+
+    proc: Proc = Proc()
+    identity: Identity = Identity()
+    dead: Dead = Dead()
+
+    @model_validator(mode="after")
+    def _an_identity_outlives_its_record(self) -> Self:
+        if self.identity.retention < self.proc.retention:
+            raise ValueError("MSGX_IDENTITY__RETENTION is shorter than MSGX_PROC__RETENTION")
+        return self
+
+
 class AllSettings(ServiceSettings):
     """Every group of every service: the list of known variables, since one environment may
     serve several."""
@@ -337,6 +368,8 @@ class AllSettings(ServiceSettings):
     airport: Airport = Airport()
     intake: Intake = Intake()
     pipeline: Pipeline = Pipeline()
+    proc: Proc = Proc()
+    identity: Identity = Identity()
     dead: Dead = Dead()
     audit: Audit = Audit()
     flop: Flop = Flop()

@@ -20,6 +20,7 @@ from services.intake.admin import Marks
 from services.intake.backfill import Backfiller
 from services.intake.figures import figures
 from services.intake.poller import Poller
+from services.intake.retention import Retention
 from services.intake.settings import IntakeSettings
 
 
@@ -60,9 +61,22 @@ def main() -> int:
         partial(figures, stubborn=settings.pipeline.backfill_max_attempts),
         settings.telemetry.period,
     )
+    # Of our own tables only, so in shadow mode too.
+    retention = Retention(
+        Session(
+            settings.database,
+            "intake-retention",
+            transaction_timeout=settings.leadership.timeout,
+            by_key=True,
+        ),
+        leadership.require,
+        records=settings.proc.retention,
+        dead=settings.dead.retention,
+    )
     loops = [
         Loop("leadership", leadership.beat, backoff, pausable=False),
         Loop("poller", poller.step, backoff),
+        Loop("retention", retention.step),
         Loop("gauges", gauges.step, pausable=False),
     ]
     if not settings.mailbox.read_only:  # shadow mode writes nothing (R50)

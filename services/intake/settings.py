@@ -4,11 +4,11 @@ from typing import Final, Self
 
 from pydantic import model_validator
 
-from msgx.settings import Intake, Mailbox, Pipeline, ServiceSettings
+from msgx.settings import Intake, Mailbox, Pipeline, RecordSettings
 
 
-class IntakeSettings(ServiceSettings):
-    """What every service reads, and the mailbox, scanning and backfill."""
+class IntakeSettings(RecordSettings):
+    """What every service reads, and the mailbox, scanning, backfill and old records."""
 
     mailbox: Mailbox
     intake: Intake = Intake()

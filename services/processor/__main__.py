@@ -101,6 +101,8 @@ def serve() -> int:
             ),
             dead=settings.dead.retention,
             audit=settings.audit.retention,
+            identities=settings.identity.retention,
+            day_plans=settings.schd.snap_log_retention,
         )
         stack.callback(retention.close)
         gauges = Gauges(

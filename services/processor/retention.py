@@ -1,5 +1,5 @@
-"""The end of what is kept for operators: texts of dead messages, and the record of their acts,
-a few rows at a time (R38, B08)."""
+"""The end of what is kept of the past: texts of dead messages, acts of operators, identities
+and figures of day plans, a few rows at a time (R02, R38, B08)."""
 
 import logging
 from datetime import timedelta
@@ -7,7 +7,7 @@ from typing import Final
 
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.session import Session
-from msgx.store import admin_audit, dead_letter, service_term
+from msgx.store import admin_audit, dead_letter, identity_ledger, schd_snap_log, service_term
 from msgx.store.service_term import Service
 
 log = logging.getLogger(__name__)
@@ -21,12 +21,22 @@ class Retention:
     """Deletes old rows while this instance leads; a loop of its own."""
 
     def __init__(
-        self, leadership: Leadership, session: Session, *, dead: timedelta, audit: timedelta
+        self,
+        leadership: Leadership,
+        session: Session,
+        *,
+        dead: timedelta,
+        audit: timedelta,
+        identities: timedelta,
+        day_plans: timedelta,
     ) -> None:
         self._leadership = leadership
         self._session = session
         self._dead = dead
         self._audit = audit
+        self._identities = identities
+        self._day_plans = day_plans
+        self._after = 0  # the message up to which identities were looked at
 
     def step(self) -> timedelta:
         """Delete one batch of each and return how long to rest.
@@ -37,15 +47,27 @@ class Retention:
         """
         term = self._leadership.require()
         with (
-            self._session.use("deleting what is kept for operators") as conn,
+            self._session.use("deleting what is old") as conn,
             conn.transaction(),
         ):
             service_term.share(conn, Service.PROCESSOR, term)
             letters = dead_letter.delete(conn, keep=self._dead, limit=BATCH)
             acts = admin_audit.delete(conn, keep=self._audit, limit=BATCH)
-        if letters or acts:
-            log.info("old records deleted", extra={"dead_letter": letters, "admin_audit": acts})
-        return _BETWEEN if BATCH in (letters, acts) else _IDLE
+            plans = schd_snap_log.delete(conn, keep=self._day_plans, limit=BATCH)
+            page = identity_ledger.delete(
+                conn, after=self._after, keep=self._identities, limit=BATCH
+            )
+        # Messages grow with time: a page without an old identity ends the walk.
+        self._after = page.last if page.old and page.last is not None else 0
+        gone = {
+            "dead_letter": letters,
+            "admin_audit": acts,
+            "schd_snap_log": plans,
+            "identity_ledger": page.gone,
+        }
+        if any(gone.values()):
+            log.info("old records deleted", extra=gone)
+        return _BETWEEN if self._after or BATCH in (letters, acts, plans) else _IDLE
 
     def close(self) -> None:
         """Close the connection."""

@@ -5,11 +5,11 @@ from typing import Final
 from msgx.settings import (
     Airport,
     Audit,
-    Dead,
     Flop,
     Mailbox,
     Pipeline,
     Projection,
+    RecordSettings,
     Redis,
     Request,
     Schd,
@@ -17,14 +17,13 @@ from msgx.settings import (
 )
 
 
-class ProcessorSettings(ServiceSettings):
+class ProcessorSettings(RecordSettings):
     """The parameters of the processor."""
 
     mailbox: Mailbox
     redis: Redis
     airport: Airport = Airport()
     pipeline: Pipeline = Pipeline()
-    dead: Dead = Dead()
     audit: Audit = Audit()
     flop: Flop = Flop()
     schd: Schd = Schd()

@@ -84,6 +84,8 @@ class Line:
             session,
             dead=given.dead.retention,
             audit=given.audit.retention,
+            identities=given.identity.retention,
+            day_plans=given.schd.snap_log_retention,
         )
 
     def release_head(self) -> None:
