@@ -122,7 +122,7 @@ class Proc(Group):
     """The records of messages."""
 
     # how long after the end, or its mark; then the record leaves, a death not before its text
-    retention: Positive = timedelta(days=30)
+    retention: Annotated[Duration, Field(ge=timedelta(days=1))] = timedelta(days=30)
 
 
 class Identity(Group):
@@ -343,21 +343,6 @@ class ServiceSettings(StoreSettings):
     """What every service of which one instance leads reads."""
 
     leadership: Leadership = Leadership()
-
-
-class RecordSettings(ServiceSettings):
-    """What both services read that let records of messages leave: one the record, one the
-    identity."""
-
-    proc: Proc = Proc()
-    identity: Identity = Identity()
-    dead: Dead = Dead()
-
-    @model_validator(mode="after")
-    def _an_identity_outlives_its_record(self) -> Self:
-        if self.identity.retention < self.proc.retention:
-            raise ValueError("MSGX_IDENTITY__RETENTION is shorter than MSGX_PROC__RETENTION")
-        return self
 
 
 class AllSettings(ServiceSettings):

@@ -35,10 +35,11 @@ _BEGIN: Final = f"""
     SELECT fence.term, msgx_now(),
            (SELECT json_object_agg(flid, kind) FROM flight_journal WHERE msg_id = %(msg_id)s),
            ({dead_letter.ORDER_OF}),
-           holder.msg_id, holder.body_digest, head.*
+           holder.msg_id, holder.body_digest, holder.long_before, head.*
       FROM (SELECT term FROM service_term WHERE service = %(service)s FOR SHARE) AS fence
       LEFT JOIN head ON true
-      LEFT JOIN (SELECT * FROM bound UNION ALL {identity_ledger.BOUND_BEFORE}) AS holder ON true
+      LEFT JOIN (SELECT * FROM bound UNION ALL {identity_ledger.BOUND_BEFORE})
+                AS holder (msg_id, body_digest, long_before) ON true
 """
 _WRITE: Final = f"""
     WITH put AS ({flight_sql.PUT}),
@@ -64,6 +65,7 @@ class Beginning:
     entries: dict[str, EntryKind]  # the message's journal, by FLID (R12)
     order: Order | None  # how it was put back, if it was (R35)
     holder: tuple[int, bytes] | None  # message and body digest that have the identity (INV-9)
+    long_before: bool = False  # it was bound long before the message was registered
 
 
 def begin(
@@ -91,13 +93,14 @@ def begun(cursor: Cursor[Any], term: int) -> Beginning:
     row = cursor.fetchone()
     now = service_term.judge(None if row is None else row[:2], Service.PROCESSOR, term)
     assert row is not None  # noqa: S101 - judged
-    entries, order, holder, digest, *head = row[2:]
+    entries, order, holder, digest, long_before, *head = row[2:]
     return Beginning(
         now=now,
         head=None if head[0] is None else proc_state.head_from(head),
         entries={flid: EntryKind(kind) for flid, kind in (entries or {}).items()},
         order=None if order is None else Order(**order),
         holder=None if holder is None else (holder, digest),
+        long_before=bool(long_before),
     )
 
 

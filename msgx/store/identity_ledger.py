@@ -13,9 +13,18 @@ BIND: Final = """
     SELECT %(key)s, %(digest)s, msg_id, msgx_now() FROM head
      WHERE msg_id = %(msg_id)s AND %(key)s::text IS NOT NULL
         ON CONFLICT DO NOTHING
- RETURNING msg_id, body_digest
+ RETURNING msg_id, body_digest, false
 """
+# The last column: long before the message was registered. Of its own binding it says that an
+# earlier record of the message has left and its mailbox row came back unmarked: records are
+# kept for longer than a day, and no clock errs by one.
 BOUND_BEFORE: Final = """
+    SELECT msg_id, body_digest,
+           bound_at < (SELECT enqueued_at FROM proc_state WHERE msg_id = %(msg_id)s)
+                      - interval '1 day'
+      FROM identity_ledger WHERE identity_key = %(key)s
+"""
+_HOLDER: Final = """
     SELECT msg_id, body_digest FROM identity_ledger WHERE identity_key = %(key)s
 """
 # A conflict that an operator forces keeps a key of its own, and the end of the message leaves
@@ -73,7 +82,7 @@ def bind_apart(conn: Connection, msg_id: int, key: str, digest: bytes) -> None:
 
 def holder(conn: Connection, key: str) -> tuple[int, bytes] | None:
     """Return message and body digest that have the identity, if any has."""
-    row = conn.execute(BOUND_BEFORE, {"key": key}).fetchone()
+    row = conn.execute(_HOLDER, {"key": key}).fetchone()
     return None if row is None else (int(row[0]), bytes(row[1]))
 
 

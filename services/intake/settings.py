@@ -4,7 +4,8 @@ from typing import Final, Self
 
 from pydantic import model_validator
 
-from msgx.settings import Intake, Mailbox, Pipeline, RecordSettings
+from msgx.record_settings import RecordSettings
+from msgx.settings import Intake, Mailbox, Pipeline
 
 
 class IntakeSettings(RecordSettings):

@@ -91,6 +91,8 @@ class Effects:
             if situation.entries and message.error_class in REFUSED:
                 return self._unreadable(conn, message, situation)
             raise message
+        if situation.returned:
+            return self._known_identity(conn, message, situation)
         if situation.holder != fetched.msg_id:
             if situation.same_body or situation.order is None or not situation.order.force:
                 return self._known_identity(conn, message, situation)
@@ -137,8 +139,9 @@ class Effects:
     def _known_identity(
         self, conn: Connection, message: Message, situation: Situation
     ) -> Effect:
-        """The identity belongs to another message: same content or a conflict (R01, INV-9)."""
-        conflict = not situation.same_body
+        """The identity belongs to another message: same content or a conflict (R01, INV-9). Or
+        to an earlier record of this one, which is a duplicate, corrected meanwhile or not."""
+        conflict = not situation.same_body and not situation.returned
         plan = message.payload
         if not conflict and isinstance(plan, Schedule) and plan.kind is ScheduleKind.DNLD:
             days = days_of(plan, self._airport.zone, self._airport.day_cut)

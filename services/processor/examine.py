@@ -40,6 +40,7 @@ class Situation:
     head: Head
     holder: int | None = None  # the message that has this identity; None: not readable
     same_body: bool = True
+    returned: bool = False  # its record has left, and its mailbox row came back unmarked (R02)
     entries: dict[str, EntryKind] = field(default_factory=dict)  # what this message already did
     order: Order | None = None  # how it was put back, if it was (R35)
     world: World = field(default_factory=World)
@@ -81,6 +82,7 @@ def examine(conn: Connection, fetched: Fetched, term: int) -> Situation:
         head=begun.head,
         holder=holder,
         same_body=digest == message.body_digest,
+        returned=holder == fetched.msg_id and begun.long_before,
         entries=begun.entries,
         order=begun.order,
         world=_world(flight.loaded(reading) if reading is not None else []),

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from msgx.record_settings import RecordSettings
 from msgx.settings import (
     Airport,
     Audit,
@@ -9,7 +10,6 @@ from msgx.settings import (
     Mailbox,
     Pipeline,
     Projection,
-    RecordSettings,
     Redis,
     Request,
     Schd,

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.pg, pytest.mark.system]
 
 NOWHERE: Final = "127.0.0.1:9"
 LOOPS: Final = {
-    "intake": {"leadership", "poller", "backfill", "control"},
+    "intake": {"leadership", "poller", "backfill", "retention", "control"},
     "processor": {"pump", "retention", "control"},
     "refdata": {"pump", "control"},
     "dispatcher": {"leadership", "msg", "schd", "requests", "retention", "gauges", "control"},

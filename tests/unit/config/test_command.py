@@ -77,6 +77,18 @@ def test_everything_that_is_wrong_is_said_and_no_value(
             "MSGX_PIPELINE__OVERDUE_BACKFILL is longer than MSGX_MAILBOX__RETENTION",
         ),
         (
+            "intake",
+            "MSGX_PROC__RETENTION",
+            "P401D",
+            "MSGX_IDENTITY__RETENTION is shorter than MSGX_PROC__RETENTION",
+        ),
+        (
+            "processor",
+            "MSGX_IDENTITY__RETENTION",
+            "P29D",
+            "MSGX_IDENTITY__RETENTION is shorter than MSGX_PROC__RETENTION",
+        ),
+        (
             "dispatcher",
             "MSGX_KAFKA__PRODUCE_TIMEOUT",
             "PT7.5S",
