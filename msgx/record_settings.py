@@ -1,4 +1,4 @@
-"""How long records of messages and their identities are kept, for the two services that let them
+"""How long records of messages and their identities are kept, for both services that let them
 leave (R02, R37)."""
 
 from typing import Self
