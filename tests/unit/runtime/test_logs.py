@@ -3,12 +3,9 @@
 import json
 import logging
 
-import pytest
-
 from msgx.runtime.logs import JsonLines
 
 
-@pytest.mark.covers("B76")
 def test_no_field_of_a_line_holds_what_a_terminal_obeys() -> None:
     hostile = "a\x1b[2J\x9b31m\u202e\x00\nb\ud800"
     record = logging.LogRecord("msgx", logging.INFO, "", 0, hostile, None, None)
