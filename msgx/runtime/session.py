@@ -4,20 +4,25 @@ pooled."""
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Final
 
 import psycopg
 
 from msgx.runtime.leadership import Standby
-from msgx.settings import Database
+from msgx.settings import Database, Leadership
 from msgx.store.connect import Connection, connect, fault
 from msgx.store.service_term import Deposed
+
+# A fenced transaction that stands still must not outlast a leader that does.
+LETS_GO_AFTER: Final = Leadership().timeout
 
 
 class Session:
     """One connection of one loop. Not thread-safe: each loop has its own.
 
     `transaction_timeout` bounds how long a stopped process keeps what its transaction locked;
-    a fenced one keeps the term row, so the next instance waits for it (R13).
+    a fenced one keeps the term row, so the next instance waits for it (R13): no longer than for
+    a leader, unless told otherwise.
     """
 
     def __init__(
@@ -25,7 +30,7 @@ class Session:
         database: Database,
         name: str,
         *,
-        transaction_timeout: timedelta = timedelta(seconds=30),
+        transaction_timeout: timedelta = LETS_GO_AFTER,
         by_key: bool = False,
     ) -> None:
         self._database = database
