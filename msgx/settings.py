@@ -121,7 +121,7 @@ class Pipeline(Retried):
 class Proc(Group):
     """The records of messages."""
 
-    # how long after the end, or its mark; then the record leaves, a death not before its text
+    # a day at least: how long after the end and its mark; a death stays as long as its text
     retention: Annotated[Duration, Field(ge=timedelta(days=1))] = timedelta(days=30)
 
 

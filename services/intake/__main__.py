@@ -61,7 +61,6 @@ def main() -> int:
         partial(figures, stubborn=settings.pipeline.backfill_max_attempts),
         settings.telemetry.period,
     )
-    # Of our own tables only, so in shadow mode too.
     retention = Retention(
         Session(
             settings.database,

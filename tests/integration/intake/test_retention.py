@@ -9,11 +9,11 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from msgx.runtime.leadership import Standby
 from msgx.runtime.session import Session
-from msgx.settings import Database
+from msgx.settings import Database, Proc
 from msgx.store import proc_retention, service_term
 from msgx.store.service_term import Service
 from services.intake.retention import BATCH, Retention
@@ -73,7 +73,7 @@ def retention(pg: Pg, pg_dsn: str) -> Iterator[Retention]:
         yield Retention(one, lead(pg), records=MONTH, dead=HALF_A_YEAR)
 
 
-@pytest.mark.covers("US-11", "INV-25", "R37", "R38", "R44")
+@pytest.mark.covers("US-11", "INV-25", "R37", "R38", "R44", "G-PROC-CLEANUP")
 def test_what_is_finished_marked_and_old_leaves_and_all_else_stays(
     pg: Pg, retention: Retention, registered: Callable[[], list[int]], highest: int
 ) -> None:
@@ -244,3 +244,12 @@ def test_only_intake_may_delete_records(pg: Pg, role: str, table: str) -> None:
 
     assert pg.execute(may, (f"msgx_{role}", table)).fetchone() == (False,)
     assert pg.execute(may, ("msgx_intake", table)).fetchone() == (True,)
+
+
+@pytest.mark.covers("R02", "R37")
+def test_a_record_is_kept_for_a_day_at_least() -> None:
+    """By less, a mailbox row that comes back could not be told from a new one."""
+    with pytest.raises(ValidationError):
+        Proc(retention=timedelta(hours=23))
+
+    assert Proc(retention=timedelta(days=1)).retention == timedelta(days=1)

@@ -6,7 +6,7 @@ import pytest
 
 from services.processor.retention import BATCH
 from tests.support.intake import move_time
-from tests.support.messages import adft, fltr, stand
+from tests.support.messages import adft, dnld, fltr, stand
 from tests.support.processor import Line
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
@@ -72,6 +72,22 @@ def test_a_row_that_comes_back_after_its_record_has_left_has_no_effect(line: Lin
 
     assert line.end(early) == ("SKIPPED", None, f"duplicate-of:{early}")
     assert line.flight() == before
+
+
+@pytest.mark.covers("R02", "R52", "R17")
+def test_a_day_plan_that_comes_back_deletes_nothing_that_came_after_it(line: Line) -> None:
+    plan = dnld(fltr("1"))
+    (early,) = line.run(plan)
+    line.run(adft(fltr("2")))
+    forget(line, early)
+    move_time(line.pg, MONTH)
+
+    line.register(early)
+    line.run()
+
+    assert line.end(early) == ("SKIPPED", None, f"duplicate-of:{early}")
+    assert line.flight("2").state == "ACTIVE"
+    line.agree()
 
 
 @pytest.mark.covers("R02", "R37")
