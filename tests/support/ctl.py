@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -53,14 +54,21 @@ def ctl(
 
 
 def program(*arguments: object, **environment: str) -> "subprocess.Popen[str]":
-    """Start msgxctl as a program of its own, with its streams as pipes and nobody to answer."""
+    """Start msgxctl as a program of its own, with its streams as pipes and nobody to answer.
+
+    Tests that run in the background ignore Ctrl-C, and would hand that down.
+    """
     own = {name: text for name, text in os.environ.items() if "MSGX" not in name}
     own |= {"XDG_CONFIG_HOME": "/nonexistent", "MSGXCTL_TOKEN": TOKEN}
-    return subprocess.Popen(
-        [sys.executable, "-m", "msgxctl", *map(str, arguments)],
-        cwd=ROOT, text=True, env=own | environment, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-m", "msgxctl", *map(str, arguments)],
+            cwd=ROOT, text=True, env=own | environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def sentence(ended: Ended) -> str:

@@ -184,13 +184,23 @@ def test_of_several_instances_the_leading_one_acts(pg: Pg, pg_dsn: str, intake: 
     assert given_up(pg) == [2]
 
 
-def test_a_service_that_cannot_is_one_sentence_and_status_3(intake: str, pg: Pg) -> None:
+def test_a_service_that_cannot_now_is_one_sentence_and_status_3(intake: str, pg: Pg) -> None:
+    with pg.transaction():
+        pg.execute("LOCK TABLE proc_state")
+
+        unable = ctl("--intake", intake, "abandoned", "list")
+
+    assert unable.status == Status.AWAY
+    assert "cannot do it now" in sentence(unable)
+
+
+def test_a_service_that_never_can_is_one_sentence_and_status_1(intake: str, pg: Pg) -> None:
     pg.execute("ALTER TABLE proc_state RENAME TO elsewhere")
 
     unable = ctl("--intake", intake, "abandoned", "list")
 
-    assert unable.status == Status.AWAY
-    assert "cannot do it now: PostgreSQL refused" in sentence(unable)
+    assert unable.status == Status.FAILED
+    assert "a defect" in sentence(unable)
 
 
 @pytest.mark.mysql
