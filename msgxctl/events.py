@@ -8,6 +8,7 @@ import typer
 from msgx.rpc.v1 import delivery_pb2 as pb
 from msgxctl import options, show
 from msgxctl.failure import misused, refuse
+from msgxctl.pages import PAGE, pages
 from msgxctl.place import Peer
 from msgxctl.plain import number, plain
 from msgxctl.show import Column, Row
@@ -17,7 +18,6 @@ app = options.subapp(help="Events that are dead.")
 
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["DeliveryService"]
 _TOPIC: Final = pb.Topic.DESCRIPTOR
-_PAGE: Final = 1000
 _MOST_AT_ONCE: Final = 10_000
 
 
@@ -72,7 +72,7 @@ def list_held(
     topic: _Topic = None,
     flid: _Flid = None,
     limit: Annotated[
-        int, typer.Option("--limit", min=1, max=_PAGE, help="At most so many.")
+        int, typer.Option("--limit", min=1, max=PAGE, help="At most so many.")
     ] = 100,
     as_json: options.AsJson = False,
 ) -> None:
@@ -102,16 +102,14 @@ def list_dead(
     """List dead events, oldest first."""
     remote = options.remote(context)
     chosen = _filter(topic, flid, error_class)
-    found: list[dict[str, Any]] = []
-    most = options.pages_of(limit, everything)
-    while len(found) < most:
-        wanted = min(_PAGE, most - len(found))
-        after = found[-1]["key"]["event_id"] if found else 0
+
+    def page(wanted: int, last: Row | None) -> list[Row]:
+        after = last["key"]["event_id"] if last else 0
         request = pb.ListDeadRequest(filter=chosen, limit=wanted, after_event_id=after)
         answer = remote.ask(Peer.DISPATCHER, _SERVICE, "ListDead", request)
-        found += [plain(one) for one in answer.events]
-        if len(answer.events) < wanted:
-            break
+        return [plain(one) for one in answer.events]
+
+    found = pages(page, options.pages_of(limit, everything))
     if as_json:
         show.as_json({"events": found})
         return

@@ -8,15 +8,15 @@ from msgx.domain.marking import Abandonment
 from msgx.rpc.v1 import mailbox_pb2 as pb
 from msgxctl import options, show
 from msgxctl.failure import Status, misused
+from msgxctl.pages import PAGE, pages
 from msgxctl.place import Peer
 from msgxctl.plain import number, plain, word
-from msgxctl.show import Column
+from msgxctl.show import Column, Row
 
 app = options.subapp(help="Marks of the mailbox that were given up, or are gone.")
 
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["MailboxService"]
 _REASON: Final = pb.AbandonReason.DESCRIPTOR
-_PAGE: Final = 1000
 _MOST_AT_ONCE: Final = 10_000
 _COLUMNS: Final[tuple[Column, ...]] = (
     ("message", "msg_id"),
@@ -62,16 +62,14 @@ def list_(
     counted = remote.ask(
         Peer.INTAKE, _SERVICE, "CountAbandoned", pb.CountAbandonedRequest(filter=chosen)
     )
-    marks: list[dict[str, Any]] = []
-    most = options.pages_of(limit, everything)
-    while len(marks) < most:
-        wanted = min(_PAGE, most - len(marks))
-        after = marks[-1]["msg_id"] if marks else 0
+
+    def page(wanted: int, last: Row | None) -> list[Row]:
+        after = last["msg_id"] if last else 0
         request = pb.ListAbandonedRequest(filter=chosen, limit=wanted, after_msg_id=after)
         answer = remote.ask(Peer.INTAKE, _SERVICE, "ListAbandoned", request)
-        marks += [plain(one) for one in answer.marks]
-        if len(answer.marks) < wanted:
-            break
+        return [plain(one) for one in answer.marks]
+
+    marks = pages(page, options.pages_of(limit, everything))
     if as_json:
         show.as_json(plain(counted) | {"marks": marks})
         return
@@ -97,7 +95,7 @@ def returned(
     after = (first or 1) - 1
     with show.progress("looked through", last) as done:
         while last is None or after < last:
-            request = pb.ListReturnedRequest(after_msg_id=after, limit=_PAGE)
+            request = pb.ListReturnedRequest(after_msg_id=after, limit=PAGE)
             answer = remote.ask(Peer.INTAKE, _SERVICE, "ListReturned", request)
             found += [plain(one) for one in answer.marks]
             if answer.done:

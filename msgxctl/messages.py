@@ -9,9 +9,10 @@ from msgx.domain.processing import ProcState
 from msgx.rpc.v1 import replay_pb2 as pb
 from msgxctl import options, show
 from msgxctl.filters import filtered
+from msgxctl.pages import pages
 from msgxctl.place import Peer
 from msgxctl.plain import number, plain
-from msgxctl.show import Column
+from msgxctl.show import Column, Row
 
 app = options.subapp(help="What became of messages.")
 
@@ -66,7 +67,6 @@ _ENTRIES: Final[tuple[Column, ...]] = (
     ("tags", "tags"),
     ("at", show.at("at")),
 )
-_PAGE: Final = 1000
 
 
 class Text(StrEnum):
@@ -105,17 +105,17 @@ def listed(
     remote = options.remote(context)
     if state is not None:
         chosen.state = number(STATE, state.value)  # type: ignore[assignment]  # an enum is a number
-    found: list[dict[str, Any]] = []
     total = 0
-    while len(found) < most:
-        wanted = min(_PAGE, most - len(found))
-        after = found[-1]["msg_id"] if found else 0
+
+    def page(wanted: int, last: Row | None) -> list[Row]:
+        nonlocal total
+        after = last["msg_id"] if last else 0
         request = pb.ListMessagesRequest(filter=chosen, limit=wanted, after_msg_id=after)
         answer = remote.ask(Peer.PROCESSOR, SERVICE, "ListMessages", request)
-        found += [plain(one) for one in answer.messages]
         total = answer.total
-        if len(answer.messages) < wanted:
-            break
+        return [plain(one) for one in answer.messages]
+
+    found = pages(page, most)
     if as_json:
         show.as_json({"messages": found, "total": total})
         return

@@ -10,6 +10,7 @@ from msgx.rpc.v1 import refdata_pb2 as pb
 from msgxctl import options, show
 from msgxctl.failure import misused
 from msgxctl.filters import instant
+from msgxctl.pages import pages
 from msgxctl.place import Peer
 from msgxctl.plain import plain
 from msgxctl.show import Column, Row
@@ -17,7 +18,6 @@ from msgxctl.show import Column, Row
 app = options.subapp(help="Reference data as it stands.")
 
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["RefdataService"]
-_PAGE: Final = 1000
 _CATEGORIES: Final[tuple[Column, ...]] = (
     ("category", "category"),
     ("records", "records"),
@@ -66,16 +66,14 @@ def list_(
 ) -> None:
     """List the records of a category, in order of their keys."""
     remote = options.remote(context)
-    found: list[dict[str, Any]] = []
-    most = options.pages_of(limit, everything)
-    while len(found) < most:
-        wanted = min(_PAGE, most - len(found))
-        after = found[-1]["key"] if found else ""
+
+    def page(wanted: int, last: Row | None) -> list[Row]:
+        after = last["key"] if last else ""
         request = pb.ListRecordsRequest(category=category, limit=wanted, after_key=after)
         answer = remote.ask(Peer.REFDATA, _SERVICE, "ListRecords", request)
-        found += [_record(one) for one in answer.records]
-        if len(answer.records) < wanted:
-            break
+        return [_record(one) for one in answer.records]
+
+    found = pages(page, options.pages_of(limit, everything))
     if as_json:
         show.as_json({"records": found})
         return

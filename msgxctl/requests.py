@@ -10,6 +10,7 @@ from msgx.domain.requests import RequestState, RequestType
 from msgx.rpc.v1 import requests_pb2 as pb
 from msgxctl import options, show
 from msgxctl.failure import misused
+from msgxctl.pages import pages
 from msgxctl.place import Peer
 from msgxctl.plain import number, plain
 from msgxctl.show import Column, Row
@@ -17,7 +18,6 @@ from msgxctl.show import Column, Row
 app = options.subapp(help="Requests to the AODB.")
 
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["RequestService"]
-_PAGE: Final = 1000
 
 
 def _answer(part: str) -> Any:
@@ -77,15 +77,14 @@ def list_(
     request = pb.ListRequestsRequest(styp=styp or "")
     _put(request, "state", pb.RequestState.DESCRIPTOR, state)
     _put(request, "type", pb.RequestType.DESCRIPTOR, type_)
-    found: list[dict[str, Any]] = []
-    most = options.pages_of(limit, everything)
-    while len(found) < most:
-        request.limit = min(_PAGE, most - len(found))
-        request.before_req_id = found[-1]["req_id"] if found else 0
+
+    def page(wanted: int, last: Row | None) -> list[Row]:
+        request.limit = wanted
+        request.before_req_id = last["req_id"] if last else 0
         answer = remote.ask(Peer.DISPATCHER, _SERVICE, "ListRequests", request)
-        found += [plain(one) for one in answer.requests]
-        if len(answer.requests) < request.limit:
-            break
+        return [plain(one) for one in answer.requests]
+
+    found = pages(page, options.pages_of(limit, everything))
     if as_json:
         show.as_json({"requests": found})
         return
