@@ -61,7 +61,10 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a loop says of itself: `well` is what health says, `faults` are those in a row."""
+    """What a loop says of itself: `well` is what health says, `faults` are those in a row.
+
+    `reason` is that of the last step that was not clean; it stands while the next is tried.
+    """
 
     state: State = State.RESTING
     reason: str = ""
@@ -113,7 +116,7 @@ class Drive:
         if steps:
             if before.state is State.PAUSED:
                 log.warning("resumed", extra={"loop": self.loop.name})
-            self.report = replace(before, state=State.WORKING, reason="")
+            self.report = replace(before, state=State.WORKING)
         faults = before.faults + 1
         try:
             rest = work()

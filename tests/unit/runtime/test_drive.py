@@ -5,6 +5,7 @@ import threading
 from datetime import timedelta
 
 from msgx import clock
+from msgx.domain.failure import Away
 from msgx.runtime.drive import _BETWEEN_WAKES, Drive, Loop, State
 from msgx.runtime.halt import Halt
 from msgx.telemetry.board import Board
@@ -61,3 +62,32 @@ def test_before_it_is_known_what_is_paused_nothing_begins() -> None:
         for drive in drives:
             drive.wake()
             drive.thread.join(30)
+
+
+def test_why_it_waits_is_said_while_it_tries_again() -> None:
+    halt, gate, tries = Halt(), threading.Event(), []
+
+    def step() -> timedelta:
+        tries.append(1)
+        if len(tries) == 1:
+            raise Away("the mailbox does not answer")
+        assert gate.wait(30)
+        return timedelta(hours=1)
+
+    drive = Drive(Loop("http", step, pausable=False), halt, Board("dispatcher"))
+    drive.thread.start()
+    try:
+        until(lambda: drive.report.state is State.WAITING, "the first try fails")
+        drive.wake()
+        until(lambda: drive.report.state is State.WORKING, "another one is in work")
+        assert drive.report.reason == "the mailbox does not answer"
+        assert not drive.report.well
+
+        gate.set()
+        until(lambda: drive.report.well, "it is well")
+        assert (drive.report.state, drive.report.reason) == (State.RESTING, "")
+    finally:
+        gate.set()
+        halt.stop()
+        drive.wake()
+        drive.thread.join(30)
