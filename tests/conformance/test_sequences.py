@@ -20,7 +20,7 @@ from tests.conformance.sequences import (
 from tests.support.flights import ZONE
 
 SEQUENCES = st.lists(messages(), max_size=14)
-_MANY = settings(max_examples=60, deadline=None)
+_MANY = settings(max_examples=60)
 
 
 def _taken(*sequence: Payload) -> Airport:

@@ -17,7 +17,8 @@ from services.api.landing import Landing
 from services.api.records import Records
 from services.api.server import HttpServer
 from services.api.settings import ApiSettings
-from tests.support.process import PATIENCE_SECONDS, Process
+from tests.support.process import Process
+from tests.support.waiting import PATIENCE_SECONDS
 
 NOWHERE: Final = "127.0.0.1:9"
 

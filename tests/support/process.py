@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final
@@ -14,10 +14,9 @@ from typing import IO, Any, Final
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from msgx import clock
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 ROOT: Final = Path(__file__).parents[2]
-PATIENCE_SECONDS: Final = 30.0
 
 
 class Process:
@@ -96,12 +95,16 @@ class Process:
         self._collector.join(PATIENCE_SECONDS)
         return status
 
-    def _until(self, condition: Any, what: str) -> None:
-        deadline = clock.ticks() + PATIENCE_SECONDS
-        while not condition():
-            assert self.child.poll() is None, self.lines[-5:]
-            assert clock.ticks() < deadline, f"never: {what}; {self.lines[-5:]}"
-            clock.rest(0.05)
+    def _until(self, condition: Callable[[], bool], what: str) -> None:
+        def holds() -> bool:
+            assert self.child.poll() is None, "it has ended"
+            return condition()
+
+        try:
+            until(holds, what)
+        except AssertionError as never:
+            never.add_note(f"the last lines: {self.lines[-5:]}")
+            raise
 
     def _collect(self, stream: IO[str]) -> None:
         with stream:

@@ -7,7 +7,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import redis
 
-RESERVED_SECONDS = 900  # longer than any test; a killed session's reservation ends by itself
+RESERVED_SECONDS = (
+    4 * 3600
+)  # longer than any module; what a killed session reserved ends by itself
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from msgx.codec.wellformed import check_wellformed
@@ -33,12 +33,7 @@ KNOWN = (
 )
 ATTRIBUTES = ("", ' GTNO="0"', ' CODE=""', ' DDES="X" DDIR="TO"', ' y="1"')
 
-slow = settings(
-    max_examples=300,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    derandomize=True,
-)
+many = settings(max_examples=300)
 
 
 def answer(text: str) -> Message | Fault:
@@ -55,13 +50,13 @@ def answer(text: str) -> Message | Fault:
     return said
 
 
-@slow
+@many
 @given(st.text(max_size=200))
 def test_any_text_is_answered(text: str) -> None:
     assert isinstance(answer(text), Fault)
 
 
-@slow
+@many
 @given(st.binary(max_size=200))
 def test_any_bytes_are_answered(body: bytes) -> None:
     with suppress(Fault):
@@ -70,7 +65,7 @@ def test_any_bytes_are_answered(body: bytes) -> None:
     answer(body.decode("latin-1"))
 
 
-@slow
+@many
 @given(
     st.sampled_from(SAMPLES),
     st.lists(
@@ -103,7 +98,7 @@ def trees(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.lists(node, max_size=5).map("".join)
 
 
-@slow
+@many
 @given(
     st.sampled_from(FORMS),
     st.sampled_from(Action),
@@ -124,7 +119,7 @@ def test_any_record_of_reference_data_has_an_identity_and_an_answer(
         json.dumps(only.payload, allow_nan=False)
 
 
-@slow
+@many
 @given(
     st.sampled_from(["FLOP", "SCHD"]),
     st.sampled_from([*(rule.styp for rule in RULES), "DNLD", "RESP", "ADFT"]),

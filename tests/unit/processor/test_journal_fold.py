@@ -107,7 +107,7 @@ def _fold(flid: str, journal: list[dict[str, list[Any]]]) -> dict[str, Any]:
 
 
 @pytest.mark.covers("R12", "INV-13", "R40")
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(_MESSAGES, max_size=8))
 def test_the_fold_of_the_journal_is_the_state_after_any_messages(
     messages: list[tuple[str, list[Record]]],
