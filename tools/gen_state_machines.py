@@ -1,21 +1,17 @@
 """Write docs/state-machines.md from the life cycles' tables."""
 
 import sys
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from msgx.domain import delivery, flight, marking, processing, requests
+from msgx.domain.lifecycle import LifeCycle, S, T
 from services.intake.decide.backfill import Abandon, Decision, Rules, decide
 from tools.page import notice, publish, table
 from tools.remarks import remarks
-
-S = TypeVar("S", bound=StrEnum)
-T = TypeVar("T", bound=StrEnum)
 
 PAGE = "docs/state-machines.md"
 _RULES = Rules(
@@ -28,14 +24,14 @@ def pages() -> dict[str, str]:
     """Return the page."""
     text = "# Life cycles\n\n" + notice("gen_state_machines")
     text += (
-        "Each life cycle is one table in `msgx/domain`. The pure move, the guards in SQL and"
-        " this page come from it; CHECK constraints repeat what the database can judge. A move"
+        "Each life cycle is one table in `msgx/domain`. The guards in SQL and this page"
+        " come from it; CHECK constraints repeat what the database can judge. A move"
         " that the table does not have is refused.\n\n"
     )
     text += _cycle(
         "Processing",
         "`proc_state.state`, moved by the processor. PENDING and FAILED hold the head (INV-3).",
-        processing.TRANSITIONS,
+        processing.PROCESSING,
         (processing.ProcState, processing.Trigger),
         start=processing.ProcState.PENDING,
     )
@@ -43,7 +39,7 @@ def pages() -> dict[str, str]:
         "Delivery",
         "`msg_event.state`, moved by the dispatcher; the processor replaces a `schd` row as a"
         " whole, which begins a new life.",
-        delivery.TRANSITIONS,
+        delivery.DELIVERY,
         (delivery.EventState, delivery.DeliveryTrigger),
         start=delivery.EventState.PENDING,
     )
@@ -51,7 +47,7 @@ def pages() -> dict[str, str]:
         "A request to the AODB",
         "`req_track.state`, moved by the dispatcher; processor and refdata close it with the"
         " answer.",
-        requests.TRANSITIONS,
+        requests.REQUESTS,
         (requests.RequestState, requests.RequestTrigger),
         start=requests.RequestState.PENDING,
     )
@@ -61,12 +57,13 @@ def pages() -> dict[str, str]:
 def _cycle(
     title: str,
     about: str,
-    transitions: Mapping[tuple[S, T], S],
+    life: LifeCycle[S, T],
     kinds: tuple[type[S], type[T]],
     *,
     start: S,
 ) -> str:
     states, triggers = kinds
+    transitions = life.moves
     meaning = remarks(triggers)
     left = {before for before, _ in transitions}
     text = f"## {title}\n\n{about}{_states(states)}\n\n```mermaid\nstateDiagram-v2\n"
@@ -107,7 +104,7 @@ def _mark() -> str:
         "The owed mark",
         "The backfill columns of `proc_state`, moved by intake; finish and replay are the"
         " processor's. A terminal message owes its mark, has it, or gave it up (INV-8).",
-        marking.TRANSITIONS,
+        marking.MARKING,
         (marking.MarkState, marking.MarkTrigger),
         start=marking.MarkState.OPEN,
     )

@@ -1,10 +1,11 @@
 """The delivery life cycle of an outbox event: one table; the SQL guards, the CHECK and the docs
 page follow it."""
 
-from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
+
+from msgx.domain.lifecycle import LifeCycle
 
 
 class Target(StrEnum):
@@ -46,23 +47,14 @@ class DeliveryTrigger(StrEnum):
     DISCARD = "discard"  # given up by an operator
 
 
-TRANSITIONS: Final[Mapping[tuple[EventState, DeliveryTrigger], EventState]] = MappingProxyType(
-    {
-        (EventState.PENDING, DeliveryTrigger.DELIVER): EventState.SENT,
-        (EventState.PENDING, DeliveryTrigger.FAIL): EventState.PENDING,
-        (EventState.PENDING, DeliveryTrigger.BURY): EventState.DEAD,
-        (EventState.DEAD, DeliveryTrigger.REVIVE): EventState.PENDING,
-        (EventState.DEAD, DeliveryTrigger.DISCARD): EventState.DISCARDED,
-    }
+DELIVERY: Final = LifeCycle(
+    MappingProxyType(
+        {
+            (EventState.PENDING, DeliveryTrigger.DELIVER): EventState.SENT,
+            (EventState.PENDING, DeliveryTrigger.FAIL): EventState.PENDING,
+            (EventState.PENDING, DeliveryTrigger.BURY): EventState.DEAD,
+            (EventState.DEAD, DeliveryTrigger.REVIVE): EventState.PENDING,
+            (EventState.DEAD, DeliveryTrigger.DISCARD): EventState.DISCARDED,
+        }
+    )
 )
-
-
-def sources(trigger: DeliveryTrigger) -> list[EventState]:
-    """Return the states that accept `trigger`, in declaration order."""
-    return [state for state in EventState if (state, trigger) in TRANSITIONS]
-
-
-def target(trigger: DeliveryTrigger) -> EventState:
-    """Return the one state that `trigger` leads to."""
-    (reached,) = {to for (_, via), to in TRANSITIONS.items() if via is trigger}
-    return reached

@@ -1,12 +1,13 @@
 """The owed mark: its life cycle, what one attempt to write it can bring, why it is given up.
 Vocabulary of intake and the mailbox (design 6)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
+
+from msgx.domain.lifecycle import LifeCycle
 
 
 class MarkState(StrEnum):
@@ -29,18 +30,20 @@ class MarkTrigger(StrEnum):
     REPLAY = "replay"  # an operator puts the message back (R44)
 
 
-TRANSITIONS: Final[Mapping[tuple[MarkState, MarkTrigger], MarkState]] = MappingProxyType(
-    {
-        (MarkState.OPEN, MarkTrigger.FINISH): MarkState.OWED,
-        (MarkState.OWED, MarkTrigger.SETTLE): MarkState.CONFIRMED,
-        (MarkState.OWED, MarkTrigger.POSTPONE): MarkState.OWED,
-        (MarkState.OWED, MarkTrigger.ABANDON): MarkState.ABANDONED,
-        (MarkState.ABANDONED, MarkTrigger.REOPEN): MarkState.OWED,
-        (MarkState.OWED, MarkTrigger.REPLAY): MarkState.OPEN,
-        (MarkState.ABANDONED, MarkTrigger.REPLAY): MarkState.OPEN,
-        (MarkState.CONFIRMED, MarkTrigger.REPLAY): MarkState.CONFIRMED,
-        (MarkState.CONFIRMED, MarkTrigger.FINISH): MarkState.CONFIRMED,
-    }
+MARKING: Final = LifeCycle(
+    MappingProxyType(
+        {
+            (MarkState.OPEN, MarkTrigger.FINISH): MarkState.OWED,
+            (MarkState.OWED, MarkTrigger.SETTLE): MarkState.CONFIRMED,
+            (MarkState.OWED, MarkTrigger.POSTPONE): MarkState.OWED,
+            (MarkState.OWED, MarkTrigger.ABANDON): MarkState.ABANDONED,
+            (MarkState.ABANDONED, MarkTrigger.REOPEN): MarkState.OWED,
+            (MarkState.OWED, MarkTrigger.REPLAY): MarkState.OPEN,
+            (MarkState.ABANDONED, MarkTrigger.REPLAY): MarkState.OPEN,
+            (MarkState.CONFIRMED, MarkTrigger.REPLAY): MarkState.CONFIRMED,
+            (MarkState.CONFIRMED, MarkTrigger.FINISH): MarkState.CONFIRMED,
+        }
+    )
 )
 
 

@@ -1,13 +1,13 @@
 """A request to the AODB: its life cycle as one table, what it may ask for, and which answer
 belongs to it. The SQL guards, the CHECK constraints and the docs page follow it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, Self
 
+from msgx.domain.lifecycle import LifeCycle
 from msgx.domain.message import Meta
 from msgx.domain.refdata import RTYPES, Category
 
@@ -58,9 +58,8 @@ class Unanswered(StrEnum):
 
 
 OPEN: Final = (RequestState.SENDING, RequestState.SENT, RequestState.UNKNOWN)
-CLOSED: Final = (RequestState.DONE, RequestState.EXPIRED)
 
-TRANSITIONS: Final[Mapping[tuple[RequestState, RequestTrigger], RequestState]] = (
+REQUESTS: Final = LifeCycle(
     MappingProxyType(
         {
             (RequestState.PENDING, RequestTrigger.CLAIM): RequestState.SENDING,
@@ -77,17 +76,6 @@ TRANSITIONS: Final[Mapping[tuple[RequestState, RequestTrigger], RequestState]] =
         }
     )
 )
-
-
-def sources(trigger: RequestTrigger) -> list[RequestState]:
-    """Return the states that accept `trigger`, in declaration order."""
-    return [state for state in RequestState if (state, trigger) in TRANSITIONS]
-
-
-def target(trigger: RequestTrigger) -> RequestState:
-    """Return the one state that `trigger` leads to."""
-    (reached,) = {to for (_, via), to in TRANSITIONS.items() if via is trigger}
-    return reached
 
 
 NO_STYP: Final = "NONE"

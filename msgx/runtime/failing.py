@@ -9,7 +9,7 @@ import psycopg
 from msgx.domain.backoff import doubling, rung
 from msgx.domain.failure import REFUSED, ErrorClass, Fault
 from msgx.domain.message import Message
-from msgx.domain.processing import Trigger, target
+from msgx.domain.processing import PROCESSING, Trigger
 from msgx.settings import Pipeline
 from msgx.store import service_term
 from msgx.store.connect import Connection, fault
@@ -94,6 +94,6 @@ def _dead(
 def count(board: Board, outcome: Outcome) -> None:
     """Count a message that has come to its end."""
     kind = "" if outcome.meta is None else outcome.meta.type
-    board.add(metrics.FINISHED, state=target(outcome.trigger), type=kind)
+    board.add(metrics.FINISHED, state=PROCESSING.target(outcome.trigger), type=kind)
     if outcome.error_class is not None:
         board.add(metrics.FAILURES, error_class=outcome.error_class)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from psycopg.rows import kwargs_row
 
-from msgx.domain.delivery import DeliveryTrigger, Target, target
+from msgx.domain.delivery import DELIVERY, DeliveryTrigger, Target
 from msgx.store.connect import Connection
 
 # DEAD is the predicate of index msg_event_dead, and the one state that REVIVE and DISCARD
@@ -117,13 +117,13 @@ def held(conn: Connection, *, topic: Target | None, flid: str | None, limit: int
 
 def requeue(conn: Connection, choice: Choice, *, limit: int) -> int:
     """Let dead events be tried again from their first attempt; return how many."""
-    given = _given(choice, limit) | {"to": target(DeliveryTrigger.REVIVE)}
+    given = _given(choice, limit) | {"to": DELIVERY.target(DeliveryTrigger.REVIVE)}
     return conn.execute(_REQUEUE, given).rowcount
 
 
 def discard(conn: Connection, choice: Choice, *, limit: int) -> int:
     """Give dead events up for good; return how many."""
-    given = _given(choice, limit) | {"to": target(DeliveryTrigger.DISCARD)}
+    given = _given(choice, limit) | {"to": DELIVERY.target(DeliveryTrigger.DISCARD)}
     return conn.execute(_DISCARD, given).rowcount
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from psycopg.rows import kwargs_row
 
 from msgx.domain.failure import ErrorClass
-from msgx.domain.processing import ProcState, Trigger, target
+from msgx.domain.processing import PROCESSING, ProcState, Trigger
 from msgx.store import listen
 from msgx.store.connect import Connection
 
@@ -221,7 +221,7 @@ def within(conn: Connection, frozen: Range, *, after: int, limit: int) -> list[i
 def put_back(conn: Connection, ids: Sequence[int], *, died_by: datetime | None) -> list[int]:
     """Put dead messages back to PENDING, and return which; what is locked, or not dead (of that
     death) any more, is left alone. The processor wakes at COMMIT."""
-    given = {"ids": list(ids), "frozen_at": died_by, "to": target(Trigger.REPLAY)}
+    given = {"ids": list(ids), "frozen_at": died_by, "to": PROCESSING.target(Trigger.REPLAY)}
     rows: list[Any] = conn.execute(_PUT_BACK, given).fetchall()
     if rows:
         conn.execute(_NOTIFY)

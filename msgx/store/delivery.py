@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from msgx.domain.delivery import DeliveryTrigger, EventType, Target, sources, target
+from msgx.domain.delivery import DELIVERY, DeliveryTrigger, EventType, Target
 from msgx.domain.event import Event
 from msgx.domain.failure import ErrorClass, clean
 from msgx.store.connect import Connection
@@ -148,8 +148,8 @@ def mark_sent(conn: Connection, topic: Target, events: Sequence[Event]) -> int:
         "target": topic,
         "ids": _array(event.event_id for event in events),
         "versions": _array(event.state_version for event in events),
-        "sources": sources(DeliveryTrigger.DELIVER),
-        "to": target(DeliveryTrigger.DELIVER),
+        "sources": DELIVERY.sources(DeliveryTrigger.DELIVER),
+        "to": DELIVERY.target(DeliveryTrigger.DELIVER),
     }
     return conn.execute(_SENT, given).rowcount
 
@@ -200,8 +200,8 @@ def _fail(
         "wait": wait,
         "error_class": error_class,
         "text": clean(text),
-        "sources": sources(trigger),
-        "to": target(trigger),
+        "sources": DELIVERY.sources(trigger),
+        "to": DELIVERY.target(trigger),
     }
     return conn.execute(_FAILED, given).rowcount == 1
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgx.domain.failure import ErrorClass, clean, fingerprint
 from msgx.domain.message import KeptText, Meta
-from msgx.domain.processing import ProcState, Route, Trigger, sources, target
+from msgx.domain.processing import PROCESSING, ProcState, Route, Trigger
 from msgx.store.connect import Connection
 
 
@@ -162,8 +162,8 @@ def upcoming(conn: Connection, after: int, limit: int) -> list[tuple[int, KeptTe
 def ending(outcome: Outcome) -> dict[str, object]:
     """Return the parameters of `FINISH` that the outcome gives."""
     return {
-        "to": target(outcome.trigger).value,
-        "sources": [state.value for state in sources(outcome.trigger)],
+        "to": PROCESSING.target(outcome.trigger),
+        "sources": PROCESSING.sources(outcome.trigger),
         "reason": None if outcome.reason is None else clean(outcome.reason),
         "error_class": outcome.error_class,
         "fingerprint": _fingerprint(outcome.error_class, outcome.reason or ""),
@@ -208,8 +208,8 @@ def fail(
         _FAIL,
         {
             "msg_id": msg_id,
-            "to": target(Trigger.FAIL).value,
-            "sources": [state.value for state in sources(Trigger.FAIL)],
+            "to": PROCESSING.target(Trigger.FAIL),
+            "sources": PROCESSING.sources(Trigger.FAIL),
             "error": clean(error),
             "error_class": error_class,
             "fingerprint": fingerprint(error_class, error),

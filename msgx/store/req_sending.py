@@ -12,12 +12,11 @@ from typing import Any, Final
 from msgx.domain.failure import clean
 from msgx.domain.requests import (
     OPEN,
+    REQUESTS,
     RequestState,
     RequestTrigger,
     RequestType,
     Wish,
-    sources,
-    target,
 )
 from msgx.store.connect import Connection
 
@@ -157,7 +156,7 @@ def quiet(conn: Connection) -> bool:
 
 def expire_overdue(conn: Connection, *, limit: int) -> list[int]:
     """Close SENT requests whose time is over; return which."""
-    given = {"to": target(RequestTrigger.EXPIRE), "limit": limit}
+    given = {"to": REQUESTS.target(RequestTrigger.EXPIRE), "limit": limit}
     rows: list[Any] = conn.execute(_OVERDUE, given).fetchall()
     return [req_id for (req_id,) in rows]
 
@@ -176,8 +175,8 @@ def claim(
     None: its place is not free any more, so nothing was claimed.
     """
     older = {
-        "to": target(RequestTrigger.EXPIRE),
-        "sources": _from(RequestTrigger.EXPIRE),
+        "to": REQUESTS.target(RequestTrigger.EXPIRE),
+        "sources": REQUESTS.sources(RequestTrigger.EXPIRE),
         "type": waiting.type,
         "styp": waiting.styp,
     }
@@ -185,8 +184,8 @@ def claim(
     row: Any = conn.execute(
         _CLAIM,
         {
-            "to": target(RequestTrigger.CLAIM),
-            "sources": _from(RequestTrigger.CLAIM),
+            "to": REQUESTS.target(RequestTrigger.CLAIM),
+            "sources": REQUESTS.sources(RequestTrigger.CLAIM),
             "open": [state.value for state in OPEN],
             "req_id": waiting.req_id,
             "floor": floor,
@@ -214,7 +213,7 @@ def confirm(
     is neither.
     """
     given = {
-        "to": target(RequestTrigger.CONFIRM),
+        "to": REQUESTS.target(RequestTrigger.CONFIRM),
         "sources": [by.value],
         "req_id": req_id,
         "out_id": out_id,
@@ -262,12 +261,8 @@ def delete(conn: Connection, *, keep: timedelta, limit: int) -> int:
 
 def _moving(trigger: RequestTrigger, req_id: int, error: str | None) -> dict[str, Any]:
     return {
-        "to": target(trigger),
-        "sources": _from(trigger),
+        "to": REQUESTS.target(trigger),
+        "sources": REQUESTS.sources(trigger),
         "req_id": req_id,
         "error": None if error is None else clean(error),
     }
-
-
-def _from(trigger: RequestTrigger) -> list[str]:
-    return [state.value for state in sources(trigger)]

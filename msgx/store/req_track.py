@@ -8,14 +8,13 @@ stands in `req_register`, what is sent in `req_sending`.
 from typing import Any, Final
 
 from msgx.domain.requests import (
+    REQUESTS,
     Match,
     MatchedBy,
     RequestState,
     RequestTrigger,
     RequestType,
     Tracked,
-    sources,
-    target,
 )
 from msgx.store.connect import Connection
 
@@ -96,7 +95,7 @@ def close(conn: Connection, found: Match) -> bool:
 
     False: it was closed already; a late answer changes no closed request.
     """
-    given = _given(found) | {"to": target(RequestTrigger.ANSWER)}
+    given = _given(found) | {"to": REQUESTS.target(RequestTrigger.ANSWER)}
     return conn.execute(_CLOSE, given).fetchone() is not None
 
 
@@ -107,7 +106,7 @@ def _given(found: Match) -> dict[str, object]:
         "known": found.request.matched_msg_id,
         "by": found.by,
         "lag": found.lag,
-        "sources": [state.value for state in sources(RequestTrigger.ANSWER)],
+        "sources": REQUESTS.sources(RequestTrigger.ANSWER),
     }
 
 

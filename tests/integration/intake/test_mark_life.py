@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from msgx import clock
-from msgx.domain.marking import TRANSITIONS, Abandonment, MarkState, MarkTrigger
+from msgx.domain.marking import MARKING, Abandonment, MarkState, MarkTrigger
 from msgx.rpc.v1 import mailbox_pb2 as pb
 from msgx.store import abandoned, backfill
 from tests.support.intake import HOUR, Marking, owe
@@ -40,7 +40,7 @@ def test_only_what_the_life_cycle_allows_moves_a_mark(
 
     done = operator.reopen(ids=pb.MsgIds(ids=[1, 99]))
 
-    allowed = (state, MarkTrigger.REOPEN) in TRANSITIONS
+    allowed = (state, MarkTrigger.REOPEN) in MARKING.moves
     standings = abandoned.standings(pg, [1])
     assert done.affected == int(allowed)
     assert standings == {1: MarkState.OWED if allowed else state}
@@ -56,7 +56,7 @@ def test_only_what_the_life_cycle_allows_moves_a_mark(
 )
 def test_backfill_moves_owed_marks_only(pg: Pg, state: MarkState, trigger: MarkTrigger) -> None:
     stand(pg, state)
-    after = TRANSITIONS.get((state, trigger), state)
+    after = MARKING.moves.get((state, trigger), state)
 
     def move() -> None:
         match trigger:
@@ -67,7 +67,7 @@ def test_backfill_moves_owed_marks_only(pg: Pg, state: MarkState, trigger: MarkT
             case _:
                 backfill.abandon(pg, [(1, Abandonment.MISSING_ROW)])
 
-    if (state, trigger) in TRANSITIONS:
+    if (state, trigger) in MARKING.moves:
         move()
     else:
         with pytest.raises(backfill.StaleDebt):
