@@ -1,8 +1,6 @@
 """Apache Kafka: one KRaft node, from its libraries."""
 
-import base64
 import contextlib
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -18,6 +16,8 @@ from deploy.local.servers.server import Place, listens
 HERE = Path(__file__).parent
 OWN = "own.properties"
 """A file in the server's folder whose lines come after ours: a broker with other settings."""
+CLUSTER = "bXNneC1sb2NhbC1rYWZrYQ"
+"""`msgx-local-kafka` in base64. One in 64 random ids begins with a dash: an option to Kafka."""
 
 MEMORY = ("-Xms128m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 
@@ -39,10 +39,9 @@ class Kafka:
         """Fetch the libraries if need be, then format the log folder."""
         java.fetch(java.KAFKA, family, place.log)
         properties = _configure(place, place.unfinished)
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         arguments = [
             *_java(place), "kafka.tools.StorageTool", "format", "--standalone",
-            "-t", cluster, "-c", str(properties),
+            "-t", CLUSTER, "-c", str(properties),
         ]  # fmt: skip
         command = Command(arguments, place.folder)
         family.run("kafka-storage", command, place.log, timeout=90)
