@@ -81,7 +81,7 @@ class Reflection(reflection_pb2_grpc.ServerReflectionServicer):
     """The standard servicer for few callers at once, whose open streams can be ended."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._standard: Any = reflection.ReflectionServicer(names)  # type: ignore[no-untyped-call]
+        self._standard: Any = reflection.ReflectionServicer(names)
         self._places = threading.BoundedSemaphore(_REFLECTIONS)
         self._streams: set[Any] = set()
 
@@ -136,14 +136,12 @@ class Address:
         )
         for one in offered:
             one.add(self._server)
-        health_pb2_grpc.add_HealthServicer_to_server(  # type: ignore[no-untyped-call]
-            self._health, self._server
-        )
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         own: list[Any] = [health_pb2.DESCRIPTOR.services_by_name["Health"].full_name]
         self._reflection = Reflection(
             (*(one.name for one in offered), *own, reflection.SERVICE_NAME)
         )
-        reflection_pb2_grpc.add_ServerReflectionServicer_to_server(  # type: ignore[no-untyped-call]
+        reflection_pb2_grpc.add_ServerReflectionServicer_to_server(
             self._reflection, self._server
         )
         self.readable = bool(offered) and credentials is None and not _is_near(control.bind)

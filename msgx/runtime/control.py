@@ -152,7 +152,7 @@ class ControlService(control_pb2_grpc.ControlServiceServicer):
         return GrpcService(descriptor, self._add, reads=frozenset({"Status"}))
 
     def _add(self, server: grpc.Server) -> None:
-        control_pb2_grpc.add_ControlServiceServicer_to_server(self, server)  # type: ignore[no-untyped-call]
+        control_pb2_grpc.add_ControlServiceServicer_to_server(self, server)
 
     def Status(
         self, request: pb.StatusRequest, context: grpc.ServicerContext

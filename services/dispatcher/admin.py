@@ -45,7 +45,7 @@ class Delivery(delivery_pb2_grpc.DeliveryServiceServicer):
         return GrpcService(descriptor, self._add, reads=frozenset({"ListDead", "ListHeld"}))
 
     def _add(self, server: grpc.Server) -> None:
-        delivery_pb2_grpc.add_DeliveryServiceServicer_to_server(self, server)  # type: ignore[no-untyped-call]
+        delivery_pb2_grpc.add_DeliveryServiceServicer_to_server(self, server)
 
     def ListDead(
         self, request: pb.ListDeadRequest, context: grpc.ServicerContext

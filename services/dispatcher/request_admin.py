@@ -55,7 +55,7 @@ class Requests(requests_pb2_grpc.RequestServiceServicer):
         return GrpcService(descriptor, self._add, reads=reads)
 
     def _add(self, server: grpc.Server) -> None:
-        requests_pb2_grpc.add_RequestServiceServicer_to_server(self, server)  # type: ignore[no-untyped-call]
+        requests_pb2_grpc.add_RequestServiceServicer_to_server(self, server)
 
     def ListRequests(
         self, request: pb.ListRequestsRequest, context: grpc.ServicerContext

@@ -60,7 +60,7 @@ class Marks(mailbox_pb2_grpc.MailboxServiceServicer):
         return GrpcService(descriptor, self._add, reads=reads)
 
     def _add(self, server: grpc.Server) -> None:
-        mailbox_pb2_grpc.add_MailboxServiceServicer_to_server(self, server)  # type: ignore[no-untyped-call]
+        mailbox_pb2_grpc.add_MailboxServiceServicer_to_server(self, server)
 
     def ListAbandoned(
         self, request: pb.ListAbandonedRequest, context: grpc.ServicerContext

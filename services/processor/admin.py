@@ -61,7 +61,7 @@ class Replays(replay_pb2_grpc.ReplayServiceServicer):
         return GrpcService(descriptor, self._add, reads=_READS)
 
     def _add(self, server: grpc.Server) -> None:
-        replay_pb2_grpc.add_ReplayServiceServicer_to_server(self, server)  # type: ignore[no-untyped-call]
+        replay_pb2_grpc.add_ReplayServiceServicer_to_server(self, server)
 
     def ListMessages(
         self, request: pb.ListMessagesRequest, context: grpc.ServicerContext

@@ -31,7 +31,7 @@ class Records(refdata_pb2_grpc.RefdataServiceServicer):
         return GrpcService(descriptor, self._add, reads=reads)
 
     def _add(self, server: grpc.Server) -> None:
-        refdata_pb2_grpc.add_RefdataServiceServicer_to_server(self, server)  # type: ignore[no-untyped-call]
+        refdata_pb2_grpc.add_RefdataServiceServicer_to_server(self, server)
 
     def ListCategories(
         self, request: pb.ListCategoriesRequest, context: grpc.ServicerContext

@@ -53,8 +53,8 @@ class Caller:
 
     def __init__(self, channel: grpc.Channel, token: str = TOKEN) -> None:
         self.channel = channel
-        self._stub: Any = control_pb2_grpc.ControlServiceStub(channel)  # type: ignore[no-untyped-call]
-        self._health: Any = health_pb2_grpc.HealthStub(channel)  # type: ignore[no-untyped-call]
+        self._stub: Any = control_pb2_grpc.ControlServiceStub(channel)
+        self._health: Any = health_pb2_grpc.HealthStub(channel)
         self._metadata = bearer(token)
 
     def call(self, name: str, request: Any) -> Any:
@@ -110,7 +110,7 @@ class Watch:
 
     def __init__(self, channel: grpc.Channel, part: str = "") -> None:
         self.told: queue.Queue[str | None] = queue.Queue()
-        stub = health_pb2_grpc.HealthStub(channel)  # type: ignore[no-untyped-call]
+        stub = health_pb2_grpc.HealthStub(channel)
         self._stream = stub.Watch(
             health_pb2.HealthCheckRequest(service=part), wait_for_ready=True
         )
@@ -142,7 +142,7 @@ class Looking:
 
     def __init__(self, channel: grpc.Channel) -> None:
         self._hung_up = threading.Event()
-        stub = reflection_pb2_grpc.ServerReflectionStub(channel)  # type: ignore[no-untyped-call]
+        stub = reflection_pb2_grpc.ServerReflectionStub(channel)
         self._stream = stub.ServerReflectionInfo(self._requests(), wait_for_ready=True)
 
     def answer(self) -> str:

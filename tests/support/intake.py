@@ -219,7 +219,7 @@ class Marking:
 
     def __init__(self, port: int) -> None:
         self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
-        self._stub: Any = mailbox_pb2_grpc.MailboxServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        self._stub: Any = mailbox_pb2_grpc.MailboxServiceStub(self._channel)
 
     def call(self, name: str, request: Any) -> Any:
         """Make a call."""

@@ -32,7 +32,7 @@ class Operator:
 
     def __init__(self, port: int, authorization: str | None = f"Bearer {TOKEN}") -> None:
         self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
-        self._stub: Any = delivery_pb2_grpc.DeliveryServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        self._stub: Any = delivery_pb2_grpc.DeliveryServiceStub(self._channel)
         self._metadata = [] if authorization is None else [("authorization", authorization)]
 
     def call(self, name: str, request: Any) -> Any:

@@ -51,7 +51,7 @@ class Process:
         self._until(lambda: bool(self.logged("started")), "it starts")
         port = self.logged("started")[0]["port"]
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-            stub = health_pb2_grpc.HealthStub(channel)  # type: ignore[no-untyped-call]
+            stub = health_pb2_grpc.HealthStub(channel)
             request = health_pb2.HealthCheckRequest(service=part)
             try:
                 answer = stub.Check(request, timeout=5, wait_for_ready=True)

@@ -29,7 +29,7 @@ class Operator:
     def __init__(self, port: int) -> None:
         self.address = f"127.0.0.1:{port}"
         self._channel = grpc.insecure_channel(self.address)
-        self._stub: Any = replay_pb2_grpc.ReplayServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        self._stub: Any = replay_pb2_grpc.ReplayServiceStub(self._channel)
 
     def call(self, name: str, request: Any) -> Any:
         """Make a call; of a stream the answers are still to come."""

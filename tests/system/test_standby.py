@@ -31,7 +31,7 @@ class Watch:
     def __init__(self, process: Process) -> None:
         port = process.logged("started")[0]["port"]
         self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
-        stub: Any = health_pb2_grpc.HealthStub(self._channel)  # type: ignore[no-untyped-call]
+        stub: Any = health_pb2_grpc.HealthStub(self._channel)
         self._stream = stub.Watch(health_pb2.HealthCheckRequest(service=""))
         self.told: list[str] = []
         self._thread = threading.Thread(target=self._collect)

@@ -100,7 +100,7 @@ def _command(
 
 def _await_serving(child: Child, address: str, deadline: float) -> None:
     with grpc.insecure_channel(address) as channel:
-        health = health_pb2_grpc.HealthStub(channel)  # type: ignore[no-untyped-call]
+        health = health_pb2_grpc.HealthStub(channel)
         while True:
             if child.ended():
                 raise CannotStart(failed(child.name, "ended while starting", child.log))

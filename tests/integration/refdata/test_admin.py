@@ -37,7 +37,7 @@ def stub(line: Line, desk: Desk) -> Iterator[Any]:
         server = Address(Control(), admin, [Records(calls).service()])
         server.start()
         with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
-            yield refdata_pb2_grpc.RefdataServiceStub(channel)  # type: ignore[no-untyped-call]
+            yield refdata_pb2_grpc.RefdataServiceStub(channel)
         server.stop()
 
 

@@ -24,7 +24,7 @@ class Caller:
 
     def __init__(self, port: int) -> None:
         self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
-        self._stub: Any = requests_pb2_grpc.RequestServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        self._stub: Any = requests_pb2_grpc.RequestServiceStub(self._channel)
 
     def __call__(self, name: str, given: Any) -> Any:
         """Make a call."""

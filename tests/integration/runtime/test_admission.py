@@ -166,7 +166,7 @@ def test_without_any_token_there_are_only_health_and_reflection(pg_dsn: str) -> 
 
 def reflected(channel: grpc.Channel) -> set[str]:
     """Return the services that reflection names."""
-    stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)  # type: ignore[no-untyped-call]
+    stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
     asked = reflection_pb2.ServerReflectionRequest(list_services="")
     (answer,) = stub.ServerReflectionInfo(iter([asked]), timeout=TIMEOUT)
     return {one.name for one in answer.list_services_response.service}

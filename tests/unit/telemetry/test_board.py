@@ -128,7 +128,7 @@ class Collector(MetricsServiceServicer):
 def test_figures_go_to_a_collector_by_otlp_with_the_name_of_their_service() -> None:
     collector = Collector()
     server = grpc.server(ThreadPoolExecutor(1))
-    add_MetricsServiceServicer_to_server(collector, server)  # type: ignore[no-untyped-call]
+    add_MetricsServiceServicer_to_server(collector, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     board = Board("dispatcher")
