@@ -47,6 +47,7 @@ from msgx.config.kinds import (
 from msgx.config.parameters import Unit, parameters
 from msgx.config.reading import Unusable, read_from
 from msgx.config.urls import DatabaseDsn, MailboxUrl, RedisUrl
+from msgx.domain.backoff import doubling
 from msgx.domain.flop import DEFAULT_GROUPS
 from msgx.domain.refdata import Reading
 
@@ -116,6 +117,10 @@ class Pipeline(Retried):
     backfill_backoff: Positive = timedelta(seconds=1)
     backfill_backoff_limit: Positive = timedelta(minutes=5)  # the longest such wait
     event_retention: Positive = timedelta(days=7)  # how long delivered events are kept
+
+    def infra_wait(self, faults: int) -> timedelta:
+        """Return the wait after so many faults in a row of a server that is away (R04)."""
+        return doubling(self.infra_backoff, self.infra_backoff_limit, faults)
 
 
 class Proc(Group):

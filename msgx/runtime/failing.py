@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import psycopg
 
-from msgx.domain.backoff import doubling, rung
+from msgx.domain.backoff import rung
 from msgx.domain.failure import REFUSED, ErrorClass, Fault
 from msgx.domain.message import Message
 from msgx.domain.processing import PROCESSING, Trigger
@@ -63,7 +63,7 @@ def verdict(
     """
     if failure.error_class is ErrorClass.INFRA:
         tries, limit = head.infra_attempts + 1, pipeline.infra_max_attempts
-        wait = doubling(pipeline.infra_backoff, pipeline.infra_backoff_limit, tries)
+        wait = pipeline.infra_wait(tries)
     else:
         tries, limit = head.attempts + 1, pipeline.max_attempts
         # One try has no ladder; what is committed is tried on all the same.

@@ -1,9 +1,7 @@
 """The dispatcher: `python -m services.dispatcher`, and `… topics` to make the topics."""
 
 import argparse
-from functools import partial
 
-from msgx.domain.backoff import doubling
 from msgx.domain.delivery import Target
 from msgx.domain.failure import Away
 from msgx.mailbox.outbound import Outbound
@@ -80,14 +78,11 @@ def serve() -> int:
     desk = Desk(leadership, Session(settings.database, "dispatcher-admin"))
     admin = Delivery(desk)
     requests = Requests(desk, settings.request, settings.airport)
-    backoff = partial(
-        doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
-    )
     loops = [
         Loop("leadership", leadership.beat, pausable=False),
         Loop(Target.MSG.part, msg.step, needed=True),
         Loop(Target.SCHD.part, schd.step, needed=True),
-        Loop(PART, outgoing.step, backoff, while_paused=outgoing.tend),
+        Loop(PART, outgoing.step, settings.pipeline.infra_wait, while_paused=outgoing.tend),
         Loop("retention", retention.step),
         Loop("gauges", gauges.step, pausable=False),
     ]

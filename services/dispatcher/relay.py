@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Final
 
 from msgx import clock
-from msgx.domain.backoff import doubling
 from msgx.domain.delivery import Target
 from msgx.domain.event import Event
 from msgx.domain.failure import Away, ErrorClass, Fault
@@ -270,10 +269,7 @@ class Relay:
             self._failures += 1
             self._looked = False
             self._board.add(metrics.BROKER_AWAY, topic=self._target.part)
-            pipeline = self._settings.pipeline
-            away.rest = doubling(
-                pipeline.infra_backoff, pipeline.infra_backoff_limit, self._failures
-            )
+            away.rest = self._settings.pipeline.infra_wait(self._failures)
             raise
 
     def _look_at_the_topic(self) -> None:

@@ -3,7 +3,6 @@
 import argparse
 from functools import partial
 
-from msgx.domain.backoff import doubling
 from msgx.mailbox.inbox import Mailbox
 from msgx.runtime.desk import Desk
 from msgx.runtime.gauges import Gauges
@@ -41,9 +40,7 @@ def main() -> int:
         environment=settings.environment,
     )
     board = Board(Service.INTAKE)
-    backoff = partial(
-        doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
-    )
+    backoff = settings.pipeline.infra_wait
     # A stopped instance lets go of its term row, but not while the mailbox may still answer.
     patience = settings.leadership.timeout + settings.mailbox.timeout
     poller = Poller(

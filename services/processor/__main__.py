@@ -3,10 +3,8 @@ services.processor [serve | verify]`."""
 
 import argparse
 from contextlib import ExitStack, closing
-from functools import partial
 
 from msgx.codec.decode import Decoder
-from msgx.domain.backoff import doubling
 from msgx.domain.failure import Fault
 from msgx.mailbox.inbox import Mailbox
 from msgx.mailbox.texts import Texts
@@ -46,9 +44,7 @@ def serve() -> int:
     )
     mailbox = Mailbox(settings.mailbox)
     settled(settings.mailbox.expects, mailbox.look)
-    backoff = partial(
-        doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
-    )
+    backoff = settings.pipeline.infra_wait
     leadership = Leadership(
         settings.database,
         settings.leadership,

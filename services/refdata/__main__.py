@@ -2,10 +2,8 @@
 
 import argparse
 from contextlib import ExitStack, closing
-from functools import partial
 
 from msgx.codec.decode import Decoder
-from msgx.domain.backoff import doubling
 from msgx.mailbox.inbox import Mailbox
 from msgx.mailbox.texts import Texts
 from msgx.runtime.desk import Desk
@@ -41,9 +39,7 @@ def main() -> int:
     )
     mailbox = Mailbox(settings.mailbox)
     settled(settings.mailbox.expects, mailbox.look)
-    backoff = partial(
-        doubling, settings.pipeline.infra_backoff, settings.pipeline.infra_backoff_limit
-    )
+    backoff = settings.pipeline.infra_wait
     leadership = Leadership(
         settings.database,
         settings.leadership,
