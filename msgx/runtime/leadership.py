@@ -4,17 +4,20 @@ import logging
 import os
 import socket
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Final
 
 import psycopg
 
 from msgx.domain.failure import Away, Unfit
+from msgx.runtime.failing import unblock
 from msgx.settings import Database
 from msgx.settings import Leadership as LeadershipSettings
 from msgx.store import installation, migrate, pooler, service_term
 from msgx.store.connect import Connection, connect
-from msgx.store.service_term import Service
+from msgx.store.service_term import Deposed, Service
 
 _BEAT: Final = timedelta(seconds=1)
 
@@ -100,6 +103,25 @@ class Leadership:
             self.lose()
             raise Away("the leading session of PostgreSQL was lost") from error
         return self._conn
+
+    @contextmanager
+    def leading(self) -> Iterator[tuple[Connection, int]]:
+        """Give the leading session and its term, to work on it; a newer term or a fault of the
+        session ends the leadership.
+
+        Raises:
+            Standby, Away, Unfit: as `hold`; everything is read anew (R13).
+        """
+        conn, term = self.hold(), self.require()
+        try:
+            yield conn, term
+        except Deposed as deposed:
+            self.lose()
+            raise Standby(str(deposed)) from deposed
+        except psycopg.Error as error:
+            unblock(conn, error)
+            self.lose()
+            raise Away("the leading session of PostgreSQL was lost") from error
 
     def lose(self) -> None:
         """Step down: close the session, so that the server drops lock and transaction."""

@@ -5,18 +5,14 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
-import psycopg
-
 from msgx.domain.failure import Away
 from msgx.mailbox.texts import Fetched
-from msgx.runtime.failing import unblock
-from msgx.runtime.leadership import Leadership, Standby
+from msgx.runtime.leadership import Leadership
 from msgx.runtime.session import Session
 from msgx.settings import Pipeline
 from msgx.store import listen, proc_state, service_term
 from msgx.store.connect import Connection
 from msgx.store.proc_state import Head
-from msgx.store.service_term import Deposed
 from services.processor.fetch import Fetcher
 from services.processor.process import Processor, Progress
 from services.processor.project import Projector
@@ -55,17 +51,8 @@ class Pump:
         Raises:
             Away, Standby: the loop rests and comes again; everything is read anew (R13).
         """
-        conn = self._leadership.hold()
-        term = self._leadership.require()
-        try:
+        with self._leadership.leading() as (conn, term):
             return self._step(conn, term)
-        except Deposed as deposed:
-            self._leadership.lose()
-            raise Standby(str(deposed)) from deposed
-        except psycopg.Error as error:
-            unblock(conn, error)
-            self._leadership.lose()
-            raise Away("the leading session of PostgreSQL was lost") from error
 
     def _step(self, conn: Connection, term: int) -> timedelta:
         if term != self._fetched_in:  # another instance may have led, and texts be corrected

@@ -3,15 +3,11 @@
 from datetime import timedelta
 from typing import Final
 
-import psycopg
-
-from msgx.domain.failure import Away
-from msgx.runtime.leadership import Leadership, Standby
+from msgx.runtime.leadership import Leadership
 from msgx.runtime.session import Session
 from msgx.settings import Pipeline
 from msgx.store import listen, proc_state
 from msgx.store.connect import Connection
-from msgx.store.service_term import Deposed
 from services.refdata.execute import Executor
 
 _AT_ONCE: Final = timedelta()
@@ -35,16 +31,8 @@ class Pump:
         Raises:
             Away, Standby: the loop rests and comes again; everything is read anew (R13).
         """
-        conn = self._leadership.hold()
-        term = self._leadership.require()
-        try:
+        with self._leadership.leading() as (conn, term):
             return self._step(conn, term)
-        except Deposed as deposed:
-            self._leadership.lose()
-            raise Standby(str(deposed)) from deposed
-        except psycopg.Error as error:
-            self._leadership.lose()
-            raise Away("the leading session of PostgreSQL was lost") from error
 
     def _step(self, conn: Connection, term: int) -> timedelta:
         head = proc_state.head(conn)
