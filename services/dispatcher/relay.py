@@ -54,7 +54,9 @@ class Relay:
         self._pace = pace
         self._idle = idle
         self._stopping = stopping
-        self._ends = False  # the wave in work: what follows of it is not sent
+        # The wave in work: what follows of it is not sent; so many could not be marked.
+        self._ends = False
+        self._stale = 0
         self._session = Session(
             settings.database,
             f"dispatcher-{target.part}",
@@ -65,6 +67,7 @@ class Relay:
         self._term: int | None = None  # of which the producer is
         self._fenced: int | None = None  # a term that was seen to be over
         self._looked = False  # at the topic, since the broker came
+        self._faults: list[str] = []  # what was wrong with it then
         self._failures = 0  # of the broker, in a row
         self._sweep = Sweep()
 
@@ -105,7 +108,8 @@ class Relay:
         self._failures = 0
         self._sweep = sweep if full else sweep.moved(last, clock.ticks())
         if full:
-            return timedelta()
+            # Who holds the rows that could not be marked may do so for long: no hot loop.
+            return self._pace if self._stale else timedelta()
         if last is not None:
             return timedelta() if events else BREATH
         # A transaction costs the broker about the same whatever its size: while events keep
@@ -152,7 +156,7 @@ class Relay:
                     metrics.REFUSED, topic=self._target.part, error_class=fault.error_class
                 )
         held: set[bytes] = set()
-        self._ends = False
+        self._ends, self._stale = False, 0
         for part in parts(wave):
             held |= self._send(conn, without(part, held))
 
@@ -187,6 +191,7 @@ class Relay:
         with self._fenced_transaction(conn, relaxed=True):
             marked = delivery.mark_sent(conn, self._target, [one.event for one in wave])
         stale = len(wave) - marked  # replaced meanwhile (B11), or locked: go again
+        self._stale += stale
         topic = self._target.part
         self._board.add(metrics.WAVES, topic=topic)
         self._board.add(metrics.DELIVERED, len(wave), topic=topic)
@@ -229,15 +234,17 @@ class Relay:
     def _bury(
         self, conn: Connection, event: Event, attempts: int, error_class: ErrorClass, text: str
     ) -> None:
-        delivery.bury(
+        if delivery.bury(
             conn,
             self._target,
             event,
             attempts=attempts,
             error_class=error_class,
             text=text,
-        )
-        log.error("event dead", extra=self._ids(event) | {"class": error_class, "why": text})
+        ):  # else it was replaced meanwhile (B11)
+            log.error(
+                "event dead", extra=self._ids(event) | {"class": error_class, "why": text}
+            )
 
     def _ids(self, event: Event) -> dict[str, object]:
         return {
@@ -274,8 +281,11 @@ class Relay:
 
     def _look_at_the_topic(self) -> None:
         kafka, dispatch = self._settings.kafka, self._settings.dispatch
-        for fault in Topics(kafka).faults(wanted(kafka, dispatch, self._target)):
-            log.error("topic is not as it must be", extra={"fault": fault})
+        found = Topics(kafka).faults(wanted(kafka, dispatch, self._target))
+        for fault in found:
+            if fault not in self._faults:  # said once, however often the broker goes
+                log.error("topic is not as it must be", extra={"fault": fault})
+        self._faults = found
 
     def close(self) -> None:
         """Drop the producer and the connection."""

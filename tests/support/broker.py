@@ -38,12 +38,21 @@ def broker(home: Path, settings: Mapping[str, str] | None = None) -> Iterator[st
 
 
 @contextmanager
-def denied(bootstrap: str, kind: ResourceType, name: str) -> Iterator[None]:
-    """Let nobody write to a topic or under a transactional id."""
+def denied(
+    bootstrap: str,
+    kind: ResourceType,
+    name: str,
+    operation: AclOperation = AclOperation.WRITE,
+) -> Iterator[None]:
+    """Let nobody do `operation` on a topic, or under a transactional id."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     rule = (kind, name, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*")
-    binding = AclBinding(*rule, AclOperation.WRITE, AclPermissionType.DENY)
-    for future in admin.create_acls([binding]).values():
+    # Where there is a rule at all, nobody may do what none allows.
+    rules = [
+        AclBinding(*rule, AclOperation.ALL, AclPermissionType.ALLOW),
+        AclBinding(*rule, operation, AclPermissionType.DENY),
+    ]
+    for future in admin.create_acls(rules).values():
         future.result(timeout=10)
     try:
         yield

@@ -179,12 +179,15 @@ def relaying(
     leadership: Leadership | None = None,
     board: Board | None = None,
     stopping: Callable[[], bool] = lambda: False,
+    pace: timedelta = timedelta(),
 ) -> Iterator[Relay]:
     """Yield a relay whose steps the test makes, on the production connections."""
     if leadership is None:
         with (
             leading(given) as own,
-            relaying(given, target, leadership=own, board=board, stopping=stopping) as relay,
+            relaying(
+                given, target, leadership=own, board=board, stopping=stopping, pace=pace
+            ) as relay,
         ):
             yield relay
         return
@@ -193,7 +196,7 @@ def relaying(
         leadership,
         target,
         limit=given.dispatch.batch,
-        pace=timedelta(),
+        pace=pace,
         idle=timedelta,
         stopping=stopping,
         board=board or Board(Service.DISPATCHER),
@@ -202,14 +205,18 @@ def relaying(
         yield relay
 
 
-def settle(relay: Relay, done: Callable[[], bool], what: str) -> None:
-    """Step the relay until `done`; the broker may still be loading."""
+def settle(
+    relay: Relay, done: Callable[[], bool], what: str, rests: list[timedelta] | None = None
+) -> None:
+    """Step the relay until `done`, and note its `rests`; the broker may still be loading."""
 
     def stepped() -> bool:
         try:
-            relay.step()
+            rest = relay.step()
         except Away:
             return False
+        if rests is not None:
+            rests.append(rest)
         return done()
 
     until(stepped, what)

@@ -61,7 +61,7 @@ def start(stack: Stack, installation: Installation) -> Services:
     children = {name: spawn(name) for name in NAMES if name != "dispatcher"}
     topics = _command("dispatcher", installation, control, http, desk, "topics")
     stack.family.run("dispatcher topics", topics, logs / "topics.log", timeout=TOPICS_LIMIT)
-    children["dispatcher"] = spawn("dispatcher")  # which refuses to start without its topics
+    children["dispatcher"] = spawn("dispatcher")  # which waits for its topics
     deadline = clock.ticks() + SERVING_LIMIT
     for name, child in children.items():
         _await_serving(child, control[name], deadline)

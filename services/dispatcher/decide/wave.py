@@ -10,12 +10,20 @@ from services.dispatcher.decide.record import Record
 def parts(wave: Sequence[Record]) -> list[Sequence[Record]]:
     """Return the transactions to try, in order.
 
-    An event that was refused before is the first of its unit, so it may go in front of all
-    others, and goes alone: if it is refused again, nobody else has to be sent twice.
+    An event that was refused before goes alone, in front of all others: if it is refused again,
+    nobody else has to be sent twice. Not so behind an earlier event of its unit, which was
+    requeued meanwhile (`continue`).
     """
-    suspects = [[record] for record in wave if record.event.attempts]
-    others = [record for record in wave if not record.event.attempts]
-    return [*suspects, others] if others else [*suspects]
+    suspects: list[Sequence[Record]] = []
+    others: list[Record] = []
+    before: set[bytes] = set()
+    for record in wave:
+        if record.event.attempts and record.key not in before:
+            suspects.append([record])
+        else:
+            others.append(record)
+        before.add(record.key)
+    return [*suspects, others] if others else suspects
 
 
 def halves(wave: Sequence[Record]) -> list[Sequence[Record]]:

@@ -3,7 +3,7 @@
 import random
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -264,6 +264,25 @@ def test_a_state_replaced_while_its_acknowledgement_is_on_the_way_is_sent_again(
     seen = consume(given, Target.SCHD)
     assert [one.version for one in seen] == [4, 5]
     assert [one.event_id for one in seen] == [old, *states(pg)]
+
+
+@pytest.mark.covers("B12", "B65", "R29")
+def test_a_full_wave_that_could_not_be_marked_rests_before_it_goes_again(
+    pg: "psycopg.Connection[Any]", pg_dsn: str, given: Settings
+) -> None:
+    given = changed(given, batch=2)
+    added = [add(pg, "7", 1), add(pg, "8", 1)]
+    pace = timedelta(seconds=7)
+    rests: list[timedelta] = []
+    with relaying(given, pace=pace) as relay, psycopg.connect(pg_dsn) as holder:
+        holder.execute("SELECT FROM msg_event FOR UPDATE")
+        settle(relay, lambda: len(consume(given)) == 2, "both committed", rests)
+        assert set(states(pg).values()) == {"PENDING"}
+        holder.rollback()
+        settle(relay, nothing_pending(pg), "both marked", rests)
+
+    assert rests == [pace, timedelta()]
+    assert sorted(one.event_id for one in consume(given)) == sorted(added * 2)
 
 
 def until_away(step: Callable[[], object], reason: str) -> None:

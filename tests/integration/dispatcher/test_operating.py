@@ -18,6 +18,7 @@ from tests.support.dispatcher import (
     add,
     changed,
     consume,
+    nothing_pending,
     relaying,
     running,
     settle,
@@ -73,6 +74,20 @@ def test_what_waits_behind_a_dead_event_goes_when_it_is_discarded(
 
     assert states(pg) == {first: "SENT", dead: "DISCARDED", behind: "SENT"}
     assert versions(consume(given), "7") == [1, 3]
+
+
+@pytest.mark.covers("B03", "R29", "R55")
+def test_under_continue_what_is_requeued_goes_before_what_was_refused_behind_it(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    given = changed(given, after_dead="continue")
+    dead, waits = add(pg, "7", 1, state="DEAD"), add(pg, "7", 2, attempts=2)
+    with operating(given) as (operator, leadership):
+        assert operator.requeue(filter=ALL, limit=10) == 1
+        with relaying(given, leadership=leadership) as relay:
+            settle(relay, nothing_pending(pg), "both sent")
+
+    assert [one.event_id for one in consume(given)] == [dead, waits]
 
 
 @pytest.mark.covers("R29", "R55")

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its stubs do not re-export
+    AclOperation,
     ResourceType,
 )
 
@@ -113,6 +114,23 @@ def test_without_the_right_to_write_events_wait_in_their_order_until_it_is_given
     assert versions(seen, "7") == [1, 2, 3]
     assert versions(seen, "8") == [1]
     assert sum(board.read(metrics.REFUSED).values()) == 0
+
+
+@pytest.mark.covers("R29", "R04")
+def test_without_the_right_to_read_a_topics_settings_it_is_said_and_delivery_goes_on(
+    pg: "psycopg.Connection[Any]", given: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    name = topic_name(given.kafka, Target.MSG)
+    add(pg, "7", 1)
+    with (
+        denied(given.kafka.bootstrap, ResourceType.TOPIC, name, AclOperation.DESCRIBE_CONFIGS),
+        relaying(given) as relay,
+    ):
+        settle(relay, nothing_pending(pg), "the event sent")
+
+    (said,) = {vars(one)["fault"] for one in caplog.records if "topic is not" in one.message}
+    assert said == f"topic {name} may not be looked at: DESCRIBE_CONFIGS is missing"
+    assert versions(consume(given), "7") == [1]
 
 
 @pytest.mark.covers("B63", "R29")

@@ -20,6 +20,7 @@ from tests.support.dispatcher import (
     add,
     consume,
     environment,
+    make_topics,
     relaying,
     settings,
     settle,
@@ -90,6 +91,26 @@ def test_a_topic_of_another_kind_is_refused_with_what_is_wrong(bare: Settings) -
         f"topic {name} has 3 partitions, not 6: the keys of another number lie elsewhere",
         f"topic {name} has cleanup.policy=delete, not compact",
         f"topic {name} takes messages of 9000 bytes, 1065536 are needed",
+    ]
+
+
+@pytest.mark.pg
+@pytest.mark.covers("R28", "B69")
+def test_the_service_says_at_its_start_what_is_wrong_with_a_topic(
+    pg: "psycopg.Connection[Any]", topicless: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    make_topics(topicless, cleanup_policy="compact", max_message_bytes="1065536")
+    kafka = topicless.kafka.model_copy(update={"partitions": 7})
+    name = topic_name(kafka, Target.MSG)
+
+    with relaying(topicless.model_copy(update={"kafka": kafka})) as relay:
+        settle(relay, lambda: True, "a step")
+        relay.step()
+
+    said = [vars(one)["fault"] for one in caplog.records if one.levelname == "ERROR"]
+    assert said == [
+        f"topic {name} has 6 partitions, not 7: the keys of another number lie elsewhere",
+        f"topic {name} has cleanup.policy=compact, not delete",
     ]
 
 

@@ -96,6 +96,14 @@ def test_events_refused_before_go_first_and_alone() -> None:
     assert [ids(part) for part in parts(given[1:2])] == [[1]]
 
 
+@pytest.mark.covers("R29", "B03")
+def test_an_event_refused_before_stays_behind_an_earlier_one_of_its_flight() -> None:
+    # Under `continue` an operator has requeued the earlier one meanwhile.
+    given = wave(("1", 0), ("2", 0), ("2", 3), ("3", 1), ("3", 1))
+
+    assert [ids(part) for part in parts(given)] == [[3], [0, 1, 2, 4]]
+
+
 @pytest.mark.covers("R29")
 def test_a_refused_wave_is_halved_in_order_and_nothing_is_lost() -> None:
     given = wave(*[(str(flid), 0) for flid in range(5)])
