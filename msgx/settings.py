@@ -116,7 +116,7 @@ class Pipeline(Retried):
     # wait after the first failure of a mark, doubling to the limit
     backfill_backoff: Positive = timedelta(seconds=1)
     backfill_backoff_limit: Positive = timedelta(minutes=5)  # the longest such wait
-    event_retention: Positive = timedelta(days=7)  # how long delivered events are kept
+    event_retention: Positive = timedelta(days=7)  # of events delivered or discarded
 
     def infra_wait(self, faults: int) -> timedelta:
         """Return the wait after so many faults in a row of a server that is away (R04)."""

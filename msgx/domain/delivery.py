@@ -34,7 +34,7 @@ class EventState(StrEnum):
     PENDING = "PENDING"
     SENT = "SENT"
     DEAD = "DEAD"  # holds what is behind it on its unit, or not: `msgx.dispatch.after-dead`
-    DISCARDED = "DISCARDED"  # an operator gave it up; the gap stays visible
+    DISCARDED = "DISCARDED"  # an operator gave it up; leaves as SENT does, the act stays
 
 
 class DeliveryTrigger(StrEnum):

@@ -52,7 +52,7 @@ _REQUEUE: Final = f"""
 """
 _DISCARD: Final = f"""
     {_LOCKED}
-    UPDATE msg_event m SET state = %(to)s
+    UPDATE msg_event m SET state = %(to)s, discarded_at = msgx_now()
       FROM chosen WHERE m.event_id = chosen.event_id
 """
 

@@ -30,7 +30,7 @@ ADD: Final = """
            msg_id = EXCLUDED.msg_id, created_at = EXCLUDED.created_at,
            traceparent = EXCLUDED.traceparent, state = 'PENDING', released_at = NULL,
            attempts = 0, next_attempt_at = NULL, sent_at = NULL, failed_at = NULL,
-           error_class = NULL, last_error = NULL
+           discarded_at = NULL, error_class = NULL, last_error = NULL
      WHERE EXCLUDED.state_version >= old.state_version
 """
 # In the statement that finishes the message, whose row `done` names (US-03 AC4).

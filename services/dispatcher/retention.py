@@ -1,4 +1,4 @@
-"""What is over leaves, a few rows at a time: delivered events after
+"""What is over leaves, a few rows at a time: events that were delivered or given up after
 `msgx.pipeline.event-retention`, closed requests after `msgx.request.retention` (B08, B62)."""
 
 import logging
@@ -18,7 +18,7 @@ _IDLE: Final = timedelta(minutes=1)
 
 
 class Retention:
-    """Deletes delivered events and closed requests while this instance leads; a loop of its
+    """Deletes what is over of events and requests while this instance leads; a loop of its
     own."""
 
     def __init__(
@@ -47,7 +47,7 @@ class Retention:
             gone = event_retention.delete(conn, keep=self._events, limit=BATCH)
             closed = req_sending.delete(conn, keep=self._requests, limit=BATCH)
         if gone:
-            log.info("delivered events deleted", extra={"rows": gone})
+            log.info("old events deleted", extra={"rows": gone})
         if closed:
             log.info("closed requests deleted", extra={"rows": closed})
         return _BETWEEN if BATCH in (gone, closed) else _IDLE
