@@ -14,6 +14,7 @@ from msgx.domain.flop import FlopGroup
 _ADDRESS: Final = re.compile(r"(?:\[[0-9a-fA-F:]+\]|[^\s:\[\]]+):(?P<port>[0-9]{1,5})")
 _HIGHEST_PORT: Final = 65535
 _MOST: Final = 2**31 - 1
+_SHORTEST_TOKEN: Final = 16
 _LONGEST: Final = timedelta(days=36_500)  # threads cannot rest for three times as long
 _LONGEST_TIMEOUT: Final = timedelta(days=1)  # servers count milliseconds in 31 bits
 _SHORTEST_TIMEOUT: Final = timedelta(milliseconds=1)  # to them 0 is no limit
@@ -74,6 +75,8 @@ def _places(given: str) -> str:
 
 def _sendable(given: SecretStr) -> SecretStr:
     told = given.get_secret_value()
+    if len(told) < _SHORTEST_TOKEN:
+        raise ValueError(f"needs {_SHORTEST_TOKEN} characters at least")
     if not (told.isascii() and told.isprintable() and told == told.strip()):
         raise ValueError("takes printable ASCII, without blanks around it")
     return given
@@ -86,7 +89,7 @@ Code = Annotated[str, Field(pattern=r"^[A-Z0-9]{1,8}$")]
 Topic = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")]
 TopicPrefix = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{0,48}$")]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
-Token = Annotated[SecretStr, Field(min_length=16), AfterValidator(_sendable)]
+Token = Annotated[SecretStr, AfterValidator(_sendable)]
 TokenOrNone = Annotated[Token | None, BeforeValidator(_unless_empty)]
 FileOrNone = Annotated[Path | None, BeforeValidator(_unless_empty)]
 AddressOrNone = Annotated[HostPort | None, BeforeValidator(_unless_empty)]

@@ -89,13 +89,22 @@ def shown(value: Any) -> str:
         case bool():
             return str(value).lower()
         case timedelta():
-            return str(_DURATION.dump_python(value, mode="json"))
+            return _iso(value)
         case tuple():
             return ",".join(shown(one) for one in value)
         case frozenset():
             return ",".join(sorted(value))
         case _:
             return str(value)
+
+
+def _iso(value: timedelta) -> str:
+    """Return a duration in days and below: nobody reads P1Y35D as 400 days."""
+    rest = value - timedelta(days=value.days)
+    below = str(_DURATION.dump_python(rest, mode="json")).removeprefix("P")
+    if not value.days:
+        return f"P{below}"
+    return f"P{value.days}D{below if rest else ''}"
 
 
 def nested(values: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:

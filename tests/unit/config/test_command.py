@@ -54,7 +54,7 @@ def test_everything_that_is_wrong_is_said_and_no_value(
     said = capsys.readouterr().out
     assert said.splitlines() == [
         "processor: the configuration is not usable:",
-        "  MSGX_ADMIN__TOKEN: Value should have at least 16 items after validation, not 13",
+        "  MSGX_ADMIN__TOKEN: needs 16 characters at least",
         "  MSGX_AIRPORT__ZONE: is not a known time zone",
         "  MSGX_CONTROL__BIND: must look like host:port",
         "  MSGX_DATABASE__DSN: must be a connection string of libpq",
@@ -128,6 +128,7 @@ def test_values_are_shown_with_their_source_and_secrets_stay_hidden(
         "msgx.database.dsn = (hidden)  [MSGX_DATABASE__DSN]",
         "msgx.pipeline.claim-batch = 7  [msgx.pipeline.claim-batch (in the file)]",
         "msgx.pipeline.ladder = PT5S,PT30S,PT2M,PT10M  [default]",
+        "msgx.identity.retention = P400D  [default]",
     }
 
 
