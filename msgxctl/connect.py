@@ -53,7 +53,7 @@ class Remote:
         named = service.methods_by_name[method]
         limit = self.place.timeout
 
-        def once(channel: grpc.Channel) -> Any:
+        def once(channel: grpc.Channel, _: str) -> Any:
             call = channel.unary_unary(*_wire(named))
             return call(request, metadata=self._metadata(), timeout=limit)
 
@@ -74,19 +74,27 @@ class Remote:
         """
         named = service.methods_by_name[method]
 
-        def through(channel: grpc.Channel) -> None:
+        def through(channel: grpc.Channel, at: str) -> None:
+            begun = False
             call = channel.unary_stream(*_wire(named))
             limit = _STREAM_LIMIT.total_seconds()
             stream = call(request, metadata=self._metadata(), timeout=limit)
             try:
                 for one in stream:
+                    begun = True
                     each(one)
+            except grpc.RpcError as error:
+                if begun:  # another instance would begin it anew
+                    raise explained(error, peer, at) from None
+                raise
             finally:
                 stream.cancel()  # type: ignore[no-untyped-call]  # Ctrl-C: cancelled there, too
 
         self._try(peer, None, through)
 
-    def _try(self, peer: Peer, address: str | None, use: Callable[[grpc.Channel], Any]) -> Any:
+    def _try(
+        self, peer: Peer, address: str | None, use: Callable[[grpc.Channel, str], Any]
+    ) -> Any:
         """Ask one instance after the other until one does it; who is away or on standby did
         nothing."""
         addresses = self.place.addresses(peer) if address is None else (address,)
@@ -99,7 +107,7 @@ class Remote:
         for one in addresses:
             try:
                 with self._channel(one) as channel:
-                    return use(channel)
+                    return use(channel, one)
             except grpc.RpcError as error:
                 refusal = explained(error, peer, one)
                 if not _another_may(error):
@@ -147,6 +155,8 @@ def explained(error: grpc.RpcError, peer: Peer, address: str) -> Failure:
         case grpc.StatusCode.UNIMPLEMENTED:
             why = "no msgx.admin.token is set there, or another version runs"
             return Failure(Status.DENIED, f"{who} does not offer this: {why}")
+        case grpc.StatusCode.RESOURCE_EXHAUSTED if "larger than max" in words:
+            return Failure(Status.FAILED, f"{peer.service} refuses: it is too large for a call")
         case grpc.StatusCode.CANCELLED:
             return Failure(Status.FAILED, f"{who} ended the call: {words}")
         case _:

@@ -9,7 +9,7 @@ from msgx.domain.processing import ProcState
 from msgx.rpc.v1 import replay_pb2 as pb
 from msgxctl import messages, options, show
 from msgxctl.connect import Remote
-from msgxctl.failure import Failure, misused, refuse
+from msgxctl.failure import misused, refuse
 from msgxctl.filters import filtered, is_empty
 from msgxctl.forecasts import FORECASTS, counted
 from msgxctl.messages import SERVICE
@@ -29,8 +29,7 @@ _GROUPS: Final[tuple[Column, ...]] = (
     ("fingerprint", "fingerprint"),
     ("first", show.at("first_at")),
     ("last", show.at("last_at")),
-    ("lowest id", "lowest_msg_id"),
-    ("highest id", "highest_msg_id"),
+    ("ids", lambda row: f"{row['lowest_msg_id']}-{row['highest_msg_id']}"),
     ("for example", "example"),
 )
 
@@ -161,7 +160,7 @@ def replay(
     By id, or all that the filter options pick: then what is dead now is counted
     and frozen first. Ctrl-C ends it after the transaction that is on its way;
     what was put back stays put back. The status is 1 if a message that was meant
-    stayed dead.
+    was not put back.
     """
     act = options.act(context, reason)
     remote = options.remote(context)
@@ -181,19 +180,17 @@ def replay(
     _put(request, meant)
     last: dict[str, Any] = {"total": _size(meant), "replayed": 0, "refused": 0, "changed": 0}
     left: list[dict[str, Any]] = []
-    try:
-        with show.progress("put back", _size(meant)) as done:
+    with (
+        show.early(lambda: f"{last['replayed']} of {last['total']} messages are put back"),
+        show.progress("put back", _size(meant)) as done,
+    ):
 
-            def each(one: pb.ReplayResponse) -> None:
-                last.update({name: getattr(one, name) for name in last})
-                left.extend(plain(forecast) for forecast in one.left)
-                done(one.replayed + one.refused)
+        def each(one: pb.ReplayResponse) -> None:
+            last.update({name: getattr(one, name) for name in last})
+            left.extend(plain(forecast) for forecast in one.left)
+            done(one.replayed + one.refused)
 
-            remote.follow(Peer.PROCESSOR, SERVICE, "Replay", request, each)
-    except (KeyboardInterrupt, Failure):
-        count = f"{last['replayed']} of {last['total']}"
-        show.note(f"it ended early: {count} messages are put back")
-        raise
+        remote.follow(Peer.PROCESSOR, SERVICE, "Replay", request, each)
     _report(last, left, as_json)
 
 
@@ -280,4 +277,4 @@ def _report(last: dict[str, Any], left: list[dict[str, Any]], as_json: bool) -> 
         if last["changed"]:
             show.say(f"{last['changed']} were replayed or changed by others meanwhile")
     if last["refused"]:
-        refuse(f"{last['refused']} of {last['total']} messages stay dead: {counted(left)}")
+        refuse(f"{last['refused']} of {last['total']} were not put back: {counted(left)}")

@@ -108,7 +108,10 @@ def skip(
     options.confirm(f"Skip {what}? It will not be processed.", yes=yes)
     request = pb.SkipRequest(admin=act, from_msg_id=first, to_msg_id=last or 0)
     told: dict[str, Any] = {"skipped": 0, "reached_msg_id": 0, "done": False}
-    with show.progress("skipped", None) as done:
+    with (
+        show.early(lambda: f"{told['skipped']} messages are skipped"),
+        show.progress("skipped", None) as done,
+    ):
 
         def each(one: pb.SkipResponse) -> None:
             told.update(plain(one))

@@ -144,7 +144,10 @@ def reopen(
     if total:
         options.confirm(f"Reopen {total} marks?", yes=yes)
     affected = remaining = 0
-    with show.progress("reopened", total) as done:
+    with (
+        show.early(lambda: f"{affected} of {total} marks are owed again"),
+        show.progress("reopened", total) as done,
+    ):
         while affected < total:  # what is given up meanwhile was not agreed to
             request = pb.ReopenAbandonedRequest(
                 admin=act, filter=chosen, limit=min(_MOST_AT_ONCE, total - affected)

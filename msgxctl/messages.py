@@ -29,7 +29,7 @@ MESSAGES: Final[tuple[Column, ...]] = (
     ("tries", "attempts"),
     ("finished", show.at("finished_at")),
     ("next try", show.at("next_attempt_at")),
-    ("corrected", "corrected"),
+    ("corrected", lambda row: row["corrected"] or None),
     ("reason", "text"),
 )
 _SUMMARY: Final[tuple[Column, ...]] = (
@@ -154,7 +154,7 @@ def _print(told: dict[str, Any], text: bool) -> None:
     if told["replayed_at"]:
         how = [name for name, set_ in (told["options"] or {}).items() if set_]
         by = f" with {', '.join(how)}" if how else ""
-        show.say(f"put back at {told['replayed_at']}{by}")
+        show.say(f"put back at {show.at('replayed_at')(told)}{by}")
     if told["attempts"]:
         show.table(told["attempts"], _ATTEMPTS)
     if told["entries"]:
@@ -162,7 +162,7 @@ def _print(told: dict[str, Any], text: bool) -> None:
         if told["total_entries"] > len(told["entries"]):
             show.say(f"{len(told['entries'])} of {told['total_entries']} flights")
     if told["corrected_at"]:
-        show.say(f"corrected at {told['corrected_at']} by {told['corrected_by']}")
+        show.say(f"corrected at {show.at('corrected_at')(told)} by {told['corrected_by']}")
     if told["raw_missing"]:
         show.say("its text is neither in the mailbox nor kept")
     if told["raw_altered"]:

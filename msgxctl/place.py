@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from msgxctl.failure import misused
 
 PREFIX: Final = "MSGXCTL_"
 _SHORTEST_TIMEOUT: Final = 0.1
 _LONGEST_TIMEOUT: Final = 3600.0
+_MOST_BYTES: Final = 64 * 1024 * 1024
 _ADDRESS: Final = re.compile(r"\S*[^\s:]:[0-9]{1,5}|unix:\S+")
 
 
@@ -123,12 +124,25 @@ def read(path: str | Path, what: str) -> bytes:
     """Return what a file holds.
 
     Raises:
-        Failure: it cannot be read.
+        Failure: it cannot be read, or has no end.
     """
     try:
-        return Path(path).expanduser().read_bytes()
+        with Path(path).expanduser().open("rb") as file:
+            return bounded(file, f"{what} {shown(path)}")
     except (OSError, ValueError) as error:
         misused(f"{what} {shown(path)} cannot be read: {reason(error)}")
+
+
+def bounded(file: IO[bytes], what: str) -> bytes:
+    """Return all that comes.
+
+    Raises:
+        Failure: it is more than any message, or anything else that is read here.
+    """
+    held = file.read(_MOST_BYTES + 1)
+    if len(held) > _MOST_BYTES:
+        misused(f"{what} is longer than any message: {_MOST_BYTES} bytes")
+    return held
 
 
 def shown(path: str | Path) -> str:
@@ -138,6 +152,8 @@ def shown(path: str | Path) -> str:
 
 def reason(error: Exception) -> str:
     """Return why the system refused, in its own words."""
+    if isinstance(error, TimeoutError):
+        return "it took too long"
     told = error.strerror if isinstance(error, OSError) else None
     return (told or type(error).__name__).lower()
 

@@ -2,18 +2,18 @@
 
 import json
 import sys
-from http.client import HTTPException
+from contextlib import closing, suppress
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Annotated, Any, Final
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
-from urllib.request import HTTPSHandler, OpenerDirector, ProxyHandler, Request, build_opener
+from urllib.parse import SplitResult, urlsplit
 
 import typer
 
 from msgxctl import options, show
-from msgxctl.failure import Failure, Status, misused
-from msgxctl.place import Place, read, reason, shown, tls
+from msgxctl.failure import Failure, Status, misused, refuse
+from msgxctl.place import Place, bounded, read, reason, shown, tls
 
 _LONGEST_ANSWER: Final = 1 << 20
 _STDIN: Final = Path("-")
@@ -65,13 +65,9 @@ class Http:
     """The api's door."""
 
     def __init__(self, place: Place) -> None:
-        if not _is_address(place.api):
-            misused("the api's address must be an http or https URL")
-        self._base = place.api.rstrip("/")
+        self._url = _url(place.api)
         self._timeout = place.timeout
-        self._opener: OpenerDirector = build_opener(
-            ProxyHandler({}), HTTPSHandler(context=tls(place))
-        )
+        self._tls = tls(place)
 
     def land(self, text: bytes) -> int:
         """Post a message; return the mailbox id.
@@ -79,38 +75,50 @@ class Http:
         Raises:
             Failure: FAILED: refused, nothing landed; AWAY: the api does not answer.
         """
-        request = Request(  # noqa: S310 - the scheme was looked at
-            f"{self._base}/cminmsgs/send",
-            data=text,
-            headers={"Content-Type": "application/xml; charset=utf-8"},
-            method="POST",
-        )
-        return int(self._ask(request)["body"])
-
-    def _ask(self, request: Request) -> Any:
+        status, told = self._post(text)
+        if status != HTTPStatus.OK:
+            away = status == HTTPStatus.SERVICE_UNAVAILABLE
+            raise Failure(Status.AWAY if away else Status.FAILED, _words(told, status))
         try:
-            with self._opener.open(request, timeout=self._timeout) as answer:
-                told = answer.read(_LONGEST_ANSWER)
-        except HTTPError as error:
-            with error:
-                told = error.read(_LONGEST_ANSWER)
-            status = Status.AWAY if error.code == 503 else Status.FAILED
-            raise Failure(status, _words(told, error.code)) from None
-        except URLError as error:
-            cause = error.reason
-            why = reason(cause) if isinstance(cause, OSError) else str(cause)
-            raise Failure(Status.AWAY, f"the api does not answer: {why}") from None
-        except (OSError, HTTPException) as error:  # after the request was sent
-            text = f"the api broke off: {reason(error)}; the message may have landed"
-            raise Failure(Status.AWAY, text) from None
-        try:
-            envelope = json.loads(told)
-            int(envelope["body"])
+            return int(json.loads(told)["body"])
         except (ValueError, KeyError, TypeError):
-            raise Failure(
-                Status.FAILED, "what answers at this address is not the api"
-            ) from None
-        return envelope
+            refuse("what answers at this address is not the api")
+
+    def _post(self, text: bytes) -> tuple[int, bytes]:
+        path = f"{self._url.path.rstrip('/')}/cminmsgs/send"
+        kind = {"Content-Type": "application/xml; charset=utf-8"}
+        with closing(self._connection()) as connection:
+            try:
+                connection.connect()
+            except (OSError, UnicodeError) as error:  # of a name that no host has, too
+                why = f"the api does not answer: {reason(error)}"
+                raise Failure(Status.AWAY, why) from None
+            try:
+                # Whoever refuses a message early takes no more of it, and says why.
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    connection.request("POST", path, text, kind)
+                answer = connection.getresponse()
+                return answer.status, answer.read(_LONGEST_ANSWER)
+            except (OSError, HTTPException) as error:
+                why = f"the api broke off: {reason(error)}; the message may have landed"
+                raise Failure(Status.AWAY, why) from None
+
+    def _connection(self) -> HTTPConnection:
+        host, port = self._url.hostname or "", self._url.port
+        if self._url.scheme == "http":
+            return HTTPConnection(host, port, timeout=self._timeout)
+        return HTTPSConnection(host, port, timeout=self._timeout, context=self._tls)
+
+
+def _url(told: str) -> SplitResult:
+    try:
+        url = urlsplit(told)
+        fits = told.isascii() and told.isprintable() and " " not in told
+        if fits and url.scheme in ("http", "https") and url.hostname and url.port != 0:
+            return url
+    except ValueError:  # of the port, too
+        pass
+    misused("the api's address must be an http or https URL")
 
 
 def _words(told: bytes, code: int) -> str:
@@ -122,18 +130,12 @@ def _words(told: bytes, code: int) -> str:
     return f"{words if isinstance(words, str) else 'no reason given'} ({code})"
 
 
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # of the port, too
-        return False
-
-
 def text_of(file: Path) -> bytes:
     """Return what a file or standard input holds.
 
     Raises:
         Failure: it cannot be read.
     """
-    return sys.stdin.buffer.read() if file == _STDIN else read(file, "the file")
+    if file == _STDIN:
+        return bounded(sys.stdin.buffer, "standard input")
+    return read(file, "the file")

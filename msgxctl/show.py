@@ -3,10 +3,12 @@ messages is hostile: nothing of it reaches the terminal as it is."""
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -18,12 +20,17 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from msgxctl.failure import Failure
+
 Row: TypeAlias = Mapping[str, Any]
 Column: TypeAlias = tuple[str, str | Callable[[Row], object]]
 """A heading, and the name of a value or what makes one of a row."""
 
 _PIPE_WIDTH: Final = 240  # where no terminal says how wide it is
 _LONGEST_CELL: Final = 300
+_LONGEST_WORD: Final = 32  # ids, instants, names: never broken
+_LEAST_PROSE: Final = 16  # what longer texts may be folded to
+_GAP: Final = 2  # between two columns
 
 
 def console(*, error: bool = False) -> Console:
@@ -39,7 +46,12 @@ def harmless(text: str, *, lines: bool = False) -> str:
     """Return `text` without anything that a terminal obeys or that turns its direction; with
     `lines` line ends and tabs stay."""
     kept = "\n\t" if lines else ""
-    return "".join(c if c.isprintable() or c in kept else "\ufffd" for c in text)
+    return "".join(c if _is_harmless(c) or c in kept else "\ufffd" for c in text)
+
+
+def _is_harmless(character: str) -> bool:
+    """Tell whether a character only shows itself; Chinese texts have wide blanks."""
+    return character.isprintable() or unicodedata.category(character) == "Zs"
 
 
 def as_json(value: object) -> None:
@@ -72,26 +84,53 @@ def exact(text: str) -> None:
 
 
 def table(rows: Sequence[Row], columns: Sequence[Column]) -> None:
-    """Print rows under headings; a column that nobody has a value for is left out."""
-    cells = [[_cell(row, source) for _, source in columns] for row in rows]
-    used = [at for at in range(len(columns)) if any(line[at] for line in cells)]
+    """Print rows under headings; a column that nobody has a value for is left out. Where a row
+    does not fit into a line, each of its values has one of its own."""
+    named = [(heading, [_cell(row, source) for row in rows]) for heading, source in columns]
+    used = [(heading, texts) for heading, texts in named if any(texts)]
+    widths = [max(map(cell_len, (heading, *texts))) for heading, texts in used]
+    whole = [width <= _LONGEST_WORD for width in widths]
+    least = [width if fits else _LEAST_PROSE for width, fits in zip(widths, whole, strict=True)]
+    if sum(least) + _GAP * (len(used) - 1) > console().width:
+        for number in range(len(rows)):
+            _facts((heading, texts[number]) for heading, texts in used)
+            say("")
+        return
     drawn = Table(box=None, pad_edge=False, header_style="bold")
-    for at in used:
-        drawn.add_column(columns[at][0], overflow="fold")
-    for line in cells:
-        drawn.add_row(*(Text(line[at]) for at in used))
-    console().print(drawn)
+    for (heading, _), no_wrap in zip(used, whole, strict=True):
+        drawn.add_column(heading, overflow="fold", no_wrap=no_wrap)
+    for line in zip(*(texts for _, texts in used), strict=True):
+        drawn.add_row(*map(Text, line))
+    _print(drawn)
 
 
 def facts(row: Row, columns: Sequence[Column]) -> None:
     """Print one thing: a line for each value that it has."""
+    _facts((heading, _cell(row, source, longest=None)) for heading, source in columns)
+
+
+def _facts(values: Iterable[tuple[str, str]]) -> None:
     drawn = Table(box=None, pad_edge=False, show_header=False)
     drawn.add_column(style="bold", no_wrap=True)
     drawn.add_column(overflow="fold")
-    for heading, source in columns:
-        if text := _cell(row, source, longest=None):
+    for heading, text in values:
+        if text:
             drawn.add_row(Text(heading), Text(text))
-    console().print(drawn)
+    _print(drawn)
+
+
+def _print(drawn: Table) -> None:
+    """Print a table; into a pipe without the blanks that fill its cells."""
+    out = console()
+    if not drawn.row_count:
+        return
+    if out.is_terminal:
+        out.print(drawn)
+        return
+    with out.capture() as printed:
+        out.print(drawn)
+    lines = printed.get().splitlines()
+    sys.stdout.writelines(f"{line.rstrip()}\n" for line in lines)
 
 
 def at(name: str) -> Callable[[Row], object]:
@@ -102,6 +141,16 @@ def at(name: str) -> Callable[[Row], object]:
         return f"{told[:10]} {told[11:19]}Z" if isinstance(told, str) and told else None
 
     return shown
+
+
+@contextmanager
+def early(so_far: Callable[[], str]) -> Iterator[None]:
+    """Tell how far work on several things came, if it does not come to its end."""
+    try:
+        yield
+    except (KeyboardInterrupt, Failure):
+        note(f"it ended early: {so_far()}")
+        raise
 
 
 @contextmanager

@@ -99,12 +99,39 @@ def test_a_file_that_cannot_be_read_is_told_before_anything_is_sent(
     assert run(adapter, "SELECT 1 FROM CMINMSGS") == []
 
 
+@pytest.mark.mysql
+@pytest.mark.covers("B103")
+def test_a_message_that_is_too_large_is_refused_in_the_words_of_the_api(
+    tmp_path: Path, api: str, adapter: Any
+) -> None:
+    files = written(tmp_path, f"<MSG>{'x' * 40_000_000}</MSG>", GOOD)
+
+    done = ctl("--api", api, "send", *files, "--json")
+
+    assert done.status == Status.FAILED
+    large, good = done.told
+    assert large["error"] == "the body is longer than 1048576 bytes (413)"
+    assert [row[0] for row in run(adapter, "SELECT CMINMSGS_ID FROM CMINMSGS")] == [
+        good["msg_id"]
+    ]
+
+
+def test_a_file_without_an_end_is_refused_before_anything_is_sent() -> None:
+    done = ctl("send", "/dev/zero")
+
+    assert done.status == Status.USAGE
+    assert sentence(done) == "the file /dev/zero is longer than any message: 67108864 bytes"
+
+
 @pytest.mark.parametrize(
     ("url", "status", "words"),
     [
         ("http://127.0.0.1:1", Status.AWAY, "2 of 2 messages did not land"),
         ("ftp://127.0.0.1", Status.USAGE, "must be an http or https URL"),
         ("127.0.0.1:80", Status.USAGE, "must be an http or https URL"),
+        ("http://a b", Status.USAGE, "must be an http or https URL"),
+        ("http://机场", Status.USAGE, "must be an http or https URL"),
+        ("http://a..b", Status.AWAY, "2 of 2 messages did not land"),
     ],
 )
 def test_an_api_that_is_away_or_no_address_is_one_sentence(

@@ -95,7 +95,7 @@ def test_a_malformed_message_is_corrected_and_replayed(
     line.run()
 
     assert refused.status == Status.FAILED
-    assert sentence(refused) == "1 of 1 messages stay dead: 1 NEEDS_FORCE"
+    assert sentence(refused) == "1 of 1 were not put back: 1 NEEDS_FORCE"
     assert (corrected.status, replayed.status) == (0, 0)
     assert "APPLIES" in corrected.out
     assert [one["verdict"] for one in forecast["forecasts"]] == ["APPLIES"]
