@@ -7,13 +7,11 @@ import argparse
 import sys
 from contextlib import ExitStack, closing
 
-from msgx import clock
 from msgx.mailbox.inbox import Mailbox
 from msgx.projection.read import Reader
 from msgx.runtime import logs
 from msgx.runtime.loops import Loop, run
 from msgx.runtime.settled import settled
-from msgx.settings import Mailbox as MailboxSettings
 from msgx.settings import load
 from msgx.store.service_term import Service
 from services.api.app import READS, build
@@ -39,7 +37,7 @@ def main() -> int:
         mailbox = Mailbox(settings.mailbox)
         settled(settings.mailbox.expects, mailbox.look)
         mailbox.close()
-        landing = stack.enter_context(closing(_landing(settings.mailbox)))
+        landing = stack.enter_context(closing(Landing(settings.mailbox)))
         records = stack.enter_context(closing(Records(settings.database)))
         app = build(settings, reader, landing, records)
         server = HttpServer(app, settings.http, settings.control.grace)
@@ -51,10 +49,6 @@ def main() -> int:
             settings,
             on_stop=server.stop,
         )
-
-
-def _landing(settings: MailboxSettings) -> Landing:
-    return Landing(lambda: Mailbox(settings), read_only=settings.read_only, now=clock.now)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,21 @@
-"""Our PostgreSQL for the routes: a few connections, opened when needed and kept; it may be
-away, and then only those routes say so that need it."""
+"""Our PostgreSQL for the routes, over a few connections; it may be away, and then only those
+routes say so that need it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from queue import Empty, LifoQueue
 
 from msgx.domain.failure import Away
 from msgx.runtime.session import Session
 from msgx.settings import Database
 from msgx.store.connect import Connection
+from services.api.pool import Pool
 
 
 class Records:
-    """Connections as the role of the api; the caller limits how many threads use one at once
-    (`Gate`), so there are never more connections than places."""
+    """Connections as the role of the api."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._idle: LifoQueue[Session] = LifoQueue()
+        self._pool = Pool(lambda: Session(database, "api"))
 
     @contextmanager
     def use(self, doing: str) -> Iterator[Connection]:
@@ -26,25 +24,12 @@ class Records:
         Raises:
             Fault: PostgreSQL is away (INFRA) or refuses.
         """
-        session = self._take()
-        try:
+        with self._pool.lend() as session:
             with suppress(Away), session.use(doing) as conn:
                 conn.execute("SELECT 1")  # one that the server has ended is opened anew
             with session.use(doing) as conn:
                 yield conn
-        finally:
-            self._idle.put(session)
 
     def close(self) -> None:
         """Close the idle connections."""
-        while True:
-            try:
-                self._idle.get_nowait().close()
-            except Empty:
-                return
-
-    def _take(self) -> Session:
-        try:
-            return self._idle.get_nowait()
-        except Empty:
-            return Session(self._database, "api")
+        self._pool.close()

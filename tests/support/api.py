@@ -8,7 +8,6 @@ from pydantic import SecretStr
 
 from msgx import clock
 from msgx.domain.failure import Away
-from msgx.mailbox.inbox import Mailbox
 from msgx.projection.read import Reader
 from msgx.settings import Database, Http, Redis
 from msgx.settings import Mailbox as MailboxSettings
@@ -46,15 +45,7 @@ def serving(settings: ApiSettings) -> Iterator[str]:
     """Serve HTTP in this process and yield the base URL."""
     with ExitStack() as stack:
         reader = stack.enter_context(closing(Reader(settings.redis, connections=READS)))
-        landing = stack.enter_context(
-            closing(
-                Landing(
-                    lambda: Mailbox(settings.mailbox),
-                    read_only=settings.mailbox.read_only,
-                    now=clock.now,
-                )
-            )
-        )
+        landing = stack.enter_context(closing(Landing(settings.mailbox)))
         records = stack.enter_context(closing(Records(settings.database)))
         app = build(settings, reader, landing, records)
         server = HttpServer(app, settings.http, settings.control.grace)
