@@ -5,7 +5,7 @@ MySQL 8 and MariaDB (10.6 or newer) understand everything that is sent here.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import Any, Final, TypeAlias
 
 import pymysql
@@ -160,6 +160,18 @@ class Session:
             _end(conn)
             raise
         return conn
+
+
+def look(settings: MailboxSettings) -> None:
+    """Return if the server is the one that is meant; nobody is asked where any will do.
+
+    Raises:
+        Unfit: it is another one (R50).
+        Away: it does not answer.
+    """
+    if settings.expects:
+        with closing(Session(settings)) as session, session.use("looking at the mailbox"):
+            pass
 
 
 def _end(conn: "Connection | None") -> None:

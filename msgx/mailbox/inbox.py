@@ -99,16 +99,6 @@ class Mailbox:
         """Close the connection; the next use opens another."""
         self._session.close()
 
-    def look(self) -> None:
-        """Return if the server is the one that is meant.
-
-        Raises:
-            Unfit: it is another one (R50).
-            Away: it does not answer.
-        """
-        with self._session.use("looking at the mailbox"):
-            pass
-
     def scan(self, after: int, limit: int, *, until: int = _MAX_ID) -> list[Row]:
         """Return the first `limit` unmarked rows with `after` < id ≤ `until`, ascending."""
         with self._session.use("scanning") as cursor:

@@ -64,16 +64,6 @@ class Outbound:
         client that stands still at the last moment."""
         return self.patience + timedelta(seconds=self._idle_seconds)
 
-    def look(self) -> None:
-        """Return if the server is the one that is meant.
-
-        Raises:
-            Unfit: it is another one (R50).
-            Away: it does not answer.
-        """
-        with self._session.use("looking at the mailbox"):
-            pass
-
     def close(self) -> None:
         """Close the connection; the next use opens another."""
         self._session.close()

@@ -7,11 +7,11 @@ import argparse
 import sys
 from contextlib import ExitStack, closing
 
-from msgx.mailbox.inbox import Mailbox
+from msgx.mailbox.connect import look
 from msgx.projection.read import Reader
 from msgx.runtime import logs
 from msgx.runtime.loops import Loop, run
-from msgx.runtime.settled import settled
+from msgx.runtime.recognise import recognise
 from msgx.settings import load
 from msgx.store.service_term import Service
 from services.api.app import READS, build
@@ -33,10 +33,8 @@ def main() -> int:
         reader = stack.enter_context(
             closing(Reader(settings.redis, connections=READS, environment=settings.environment))
         )
-        settled(True, reader.look)
-        mailbox = Mailbox(settings.mailbox)
-        settled(settings.mailbox.expects, mailbox.look)
-        mailbox.close()
+        recognise(reader.look)
+        recognise(lambda: look(settings.mailbox))
         landing = stack.enter_context(closing(Landing(settings.mailbox)))
         records = stack.enter_context(closing(Records(settings.database)))
         app = build(settings, reader, landing, records)

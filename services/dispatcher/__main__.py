@@ -4,6 +4,7 @@ import argparse
 
 from msgx.domain.delivery import Target
 from msgx.domain.failure import Away
+from msgx.mailbox.connect import look
 from msgx.mailbox.outbound import Outbound
 from msgx.runtime.desk import Desk
 from msgx.runtime.gauges import Gauges
@@ -11,8 +12,8 @@ from msgx.runtime.halt import Halt
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
+from msgx.runtime.recognise import recognise
 from msgx.runtime.session import Session
-from msgx.runtime.settled import settled
 from msgx.settings import load
 from msgx.store import backlog
 from msgx.store.service_term import Service
@@ -32,6 +33,7 @@ def serve() -> int:
     """Deliver events until a signal."""
     settings = load(Settings)
     configure("dispatcher", settings.log_level)
+    recognise(lambda: look(settings.mailbox))
     leadership = Leadership(
         settings.database,
         settings.leadership,
@@ -109,12 +111,10 @@ def serve() -> int:
 
 
 def _outgoing(settings: Settings, leadership: Leadership) -> Outgoing:
-    outbound = Outbound(settings.mailbox, settings.request)
-    settled(settings.mailbox.expects, outbound.look)
     return Outgoing(
         leadership,
         Session(settings.database, "dispatcher-requests", by_key=True),
-        outbound,
+        Outbound(settings.mailbox, settings.request),
         settings.form,
         settings.request,
         read_only=settings.mailbox.read_only,

@@ -3,14 +3,15 @@
 import argparse
 from functools import partial
 
+from msgx.mailbox.connect import look
 from msgx.mailbox.inbox import Mailbox
 from msgx.runtime.desk import Desk
 from msgx.runtime.gauges import Gauges
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
+from msgx.runtime.recognise import recognise
 from msgx.runtime.session import Session
-from msgx.runtime.settled import settled
 from msgx.settings import load
 from msgx.store import backlog
 from msgx.store.service_term import Service
@@ -32,7 +33,7 @@ def main() -> int:
     settings = load(IntakeSettings)
     configure(Service.INTAKE, settings.log_level)
     mailboxes = [Mailbox(settings.mailbox) for _ in range(3)]
-    settled(settings.mailbox.expects, mailboxes[0].look)
+    recognise(lambda: look(settings.mailbox))
     leadership = Leadership(
         settings.database,
         settings.leadership,

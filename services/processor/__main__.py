@@ -6,6 +6,7 @@ from contextlib import ExitStack, closing
 
 from msgx.codec.decode import Decoder
 from msgx.domain.failure import Fault
+from msgx.mailbox.connect import look
 from msgx.mailbox.inbox import Mailbox
 from msgx.mailbox.texts import Texts
 from msgx.projection.read import Reader
@@ -15,8 +16,8 @@ from msgx.runtime.halt import Halt
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
+from msgx.runtime.recognise import recognise
 from msgx.runtime.session import Session
-from msgx.runtime.settled import settled
 from msgx.settings import load
 from msgx.store import backlog
 from msgx.store.service_term import Service
@@ -42,8 +43,7 @@ def serve() -> int:
     decoder = Decoder(
         zone=airport.zone, groups=settings.flop.groups, max_bytes=settings.max_message_bytes
     )
-    mailbox = Mailbox(settings.mailbox)
-    settled(settings.mailbox.expects, mailbox.look)
+    recognise(lambda: look(settings.mailbox))
     backoff = settings.pipeline.infra_wait
     leadership = Leadership(
         settings.database,
@@ -58,14 +58,14 @@ def serve() -> int:
         projection = stack.enter_context(
             closing(Projection(settings.redis, settings.environment))
         )
-        settled(True, projection.look)
+        recognise(projection.look)
         projector = Projector(
             projection, airport.zone, settings.projection.epoch_check.total_seconds(), board
         )
         fetcher = stack.enter_context(
             closing(
                 Fetcher(
-                    Texts(mailbox, decoder),
+                    Texts(Mailbox(settings.mailbox), decoder),
                     Session(settings.database, "processor-fetch"),
                     settings.pipeline.prefetch,
                 )

@@ -4,14 +4,15 @@ import argparse
 from contextlib import ExitStack, closing
 
 from msgx.codec.decode import Decoder
+from msgx.mailbox.connect import look
 from msgx.mailbox.inbox import Mailbox
 from msgx.mailbox.texts import Texts
 from msgx.runtime.desk import Desk
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.logs import configure
 from msgx.runtime.loops import Loop, run
+from msgx.runtime.recognise import recognise
 from msgx.runtime.session import Session
-from msgx.runtime.settled import settled
 from msgx.settings import load
 from msgx.store import backlog
 from msgx.store.service_term import Service
@@ -37,8 +38,7 @@ def main() -> int:
         max_bytes=settings.max_message_bytes,
         reference=settings.reference.reading,
     )
-    mailbox = Mailbox(settings.mailbox)
-    settled(settings.mailbox.expects, mailbox.look)
+    recognise(lambda: look(settings.mailbox))
     backoff = settings.pipeline.infra_wait
     leadership = Leadership(
         settings.database,
@@ -49,7 +49,9 @@ def main() -> int:
     board = Board(Service.REFDATA)
     with ExitStack() as stack:
         stack.callback(leadership.lose)
-        fetcher = stack.enter_context(closing(Fetcher(Texts(mailbox, decoder))))
+        fetcher = stack.enter_context(
+            closing(Fetcher(Texts(Mailbox(settings.mailbox), decoder)))
+        )
         pump = Pump(
             leadership,
             stack.enter_context(closing(Session(settings.database, "refdata-ears"))),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from msgx.domain.failure import Away, Unfit
-from msgx.mailbox.connect import ReadOnly, Session
+from msgx.mailbox.connect import ReadOnly, Session, look
 from msgx.mailbox.inbox import Mailbox
 from msgx.settings import Mailbox as MailboxSettings
 from tests.support.servers import mysql
@@ -95,9 +96,9 @@ def test_the_mailbox_that_is_meant_is_known_by_its_name_and_schema(
         expected_schema=schema,
     )
 
-    with closing(Mailbox(meant)) as mailbox:
-        mailbox.look()
+    look(meant)
 
+    with closing(Mailbox(meant)) as mailbox:
         assert mailbox.highest() == 1
 
 
@@ -111,7 +112,8 @@ def test_the_mailbox_that_is_meant_is_known_by_its_name_and_schema(
 def test_another_mailbox_is_not_used(
     mailbox_url: str, expected: dict[str, Any], said: str
 ) -> None:
-    with closing(Mailbox(settings(mailbox_url, **expected))) as mailbox:
-        for act in mailbox.look, mailbox.highest:
+    meant = settings(mailbox_url, **expected)
+    with closing(Mailbox(meant)) as mailbox:
+        for act in partial(look, meant), mailbox.highest:
             with pytest.raises(Unfit, match=said):
                 act()

@@ -6,15 +6,13 @@ from collections.abc import Callable
 from msgx.domain.failure import Away, Unfit
 
 
-def settled(asked: bool, look: Callable[[], None]) -> None:
-    """Look at a server if that is `asked`; without an answer there is no verdict yet, and the
-    first use looks again.
+def recognise(look: Callable[[], None]) -> None:
+    """Look at a server; without an answer there is no verdict yet, and the first use looks
+    again.
 
     Raises:
         SystemExit: the server is not the one that was meant.
     """
-    if not asked:
-        return
     try:
         look()
     except Away:
