@@ -21,7 +21,9 @@ from msgx.store.connect import Connection
 from msgx.store.dead_letter import Letter
 from msgx.store.dead_message import Choice
 from services.processor.acts import Acts
-from services.processor.answers import (
+from services.processor.assess import Assessor
+from services.processor.replay import BATCH, Job, Replayer
+from services.processor.translate import (
     choice_of,
     forecast,
     frozen,
@@ -32,8 +34,6 @@ from services.processor.answers import (
     range_of,
     summary,
 )
-from services.processor.assess import Assessor
-from services.processor.replay import BATCH, Job, Replayer
 
 _MOST_IDS: Final = 1000
 _MOST_TRIES: Final = 100

@@ -14,8 +14,8 @@ from msgx.store import flight
 from msgx.store.connect import Connection
 from msgx.telemetry import metrics
 from msgx.telemetry.board import Board
-from services.processor.decide.settle import mafl
 from services.processor.decide.world import World
+from services.processor.decide.writes import mafl
 from services.processor.examine import read_world
 
 log = logging.getLogger(__name__)

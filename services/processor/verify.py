@@ -19,8 +19,8 @@ from msgx.projection.read import Incomplete, Reader
 from msgx.store import flight, flight_journal, outbox, service_term
 from msgx.store.connect import Connection
 from msgx.store.outbox import Kept
-from services.processor.decide.settle import mafl
 from services.processor.decide.world import World
+from services.processor.decide.writes import mafl
 from services.processor.examine import read_world
 
 _CHUNK: Final = 200

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from msgx.domain.flight import journal_form, render
-from services.processor.decide.settle import mafl
+from services.processor.decide.writes import mafl
 from services.processor.examine import read_world
 from tests.conformance.bench import Bench, text_of
 from tests.conformance.cell import Cell, Place, Wrote

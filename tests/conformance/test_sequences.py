@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from msgx.domain.flight import FlightState, Sharer, encode, render
 from msgx.domain.journal import fold
-from services.processor.decide.settle import mafl
+from services.processor.decide.writes import mafl
 from tests.conformance.sequences import (
     FLIDS,
     OTHERS,

@@ -14,7 +14,7 @@ from msgx.projection.keys import Keys, keys
 from msgx.runtime.session import Session
 from msgx.store import flight_journal, service_term
 from msgx.store.service_term import Service
-from services.processor.decide.settle import mafl
+from services.processor.decide.writes import mafl
 from services.processor.examine import read_world
 from services.processor.retention import Retention
 from tests.support.servers import mysql

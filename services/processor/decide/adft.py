@@ -11,8 +11,8 @@ from services.processor.decide.merge import (
     route_kept,
     sodt_of,
 )
-from services.processor.decide.settle import settle
 from services.processor.decide.world import Commit, Decision, Draft, Reject, World
+from services.processor.decide.writes import writes
 
 
 def adft(
@@ -30,4 +30,4 @@ def adft(
         values = route_kept(record.told, merged(kept, record.told))
         known_day = None if flight is None else flight.operation_day
         drafts[record.flid] = Draft(FlightState.ACTIVE, known_day or day, values)
-    return Commit(settle(world, drafts, now=now))
+    return Commit(writes(world, drafts, now=now))

@@ -6,8 +6,8 @@ from msgx.domain.flight import FlightState, merged
 from msgx.domain.flop import RULE, Side
 from msgx.domain.message import Fdel, Flop, Told
 from services.processor.decide.merge import route_kept
-from services.processor.decide.settle import settle
 from services.processor.decide.world import Commit, Decision, Draft, Skip, World
+from services.processor.decide.writes import writes
 
 
 def flop(message: Flop, world: World, *, now: datetime) -> Decision:
@@ -23,7 +23,7 @@ def flop(message: Flop, world: World, *, now: datetime) -> Decision:
         told = _told(message.styp, record.told)
         values = route_kept(told, merged(before, told))
         drafts[record.flid] = Draft(flight.state, flight.operation_day, values)
-    return Commit(settle(world, drafts, now=now))
+    return Commit(writes(world, drafts, now=now))
 
 
 def fdel(message: Fdel, world: World, *, now: datetime) -> Decision:
@@ -35,7 +35,7 @@ def fdel(message: Fdel, world: World, *, now: datetime) -> Decision:
         if (flight := world.flights.get(flid)) is not None
         and flight.state is FlightState.ACTIVE
     }
-    return Commit(settle(world, drafts, now=now))
+    return Commit(writes(world, drafts, now=now))
 
 
 def _told(styp: str, told: Told) -> Told:

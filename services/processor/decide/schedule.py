@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 from msgx.domain.flight import FlightState, by_number, present
 from msgx.domain.message import Record, Schedule
 from services.processor.decide.merge import operation_day, route_kept, sodt_of
-from services.processor.decide.settle import settle
 from services.processor.decide.world import Draft, Reject, World, Write
+from services.processor.decide.writes import writes
 
 Family: TypeAlias = tuple[str, ...]
 """Flights connected by old and new MAID: never split over transactions (R12, R17)."""
@@ -198,4 +198,4 @@ def plan(
         flight = world.flights.get(flid)
         if flight is not None and flight.state is FlightState.ACTIVE:
             drafts[flid] = Draft(FlightState.DELETED, flight.operation_day, flight.values)
-    return settle(world, drafts, now=now)
+    return writes(world, drafts, now=now)

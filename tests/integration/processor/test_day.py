@@ -11,7 +11,7 @@ import pytest
 from msgx.domain.failure import Away
 from msgx.domain.flight import render
 from msgx.runtime.leadership import Standby
-from services.processor.decide.settle import mafl
+from services.processor.decide.writes import mafl
 from services.processor.examine import read_world
 from tests.aodb import Played, build_day
 from tests.aodb.verify import (

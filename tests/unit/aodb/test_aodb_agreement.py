@@ -28,8 +28,8 @@ from msgx.domain.refdata import Action, Reading
 from services.processor.decide.adft import adft
 from services.processor.decide.flop import fdel, flop
 from services.processor.decide.schedule import Known, days_of, judge, plan
-from services.processor.decide.settle import mafl
 from services.processor.decide.world import Commit, Decision, Reject, Skip, World
+from services.processor.decide.writes import mafl
 from services.refdata import decide as refdata
 from tests.aodb import Day, Played, build_day
 from tests.aodb.verify import Row, compare_flights, compare_messages, compare_reference

@@ -14,8 +14,8 @@ from msgx.domain.flop import RULES, Side
 from msgx.domain.message import Fdel, Record
 from services.processor.decide.flop import fdel
 from services.processor.decide.schedule import plan
-from services.processor.decide.settle import mafl
 from services.processor.decide.world import Commit, Reject, Skip, World, Write
+from services.processor.decide.writes import mafl
 from tests.support.flights import (
     NO_CUT,
     NOON,

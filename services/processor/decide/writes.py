@@ -21,7 +21,7 @@ from msgx.domain.flight import (
 from services.processor.decide.world import Draft, Emission, Floor, World, Write
 
 
-def settle(world: World, drafts: Mapping[str, Draft], *, now: datetime) -> tuple[Write, ...]:
+def writes(world: World, drafts: Mapping[str, Draft], *, now: datetime) -> tuple[Write, ...]:
     """Return the writes that bring every draft about; a draft that changes nothing is none
     (R40)."""
     drafted = {
@@ -36,8 +36,8 @@ def settle(world: World, drafts: Mapping[str, Draft], *, now: datetime) -> tuple
         if main is not None and main not in drafted and main in world.flights
     }
     after_all = drafted | {flid: world.flights[flid] for flid in sorted(mains, key=by_number)}
-    writes = (_write(world, flid, after, drafted, now) for flid, after in after_all.items())
-    return tuple(write for write in writes if write is not None)
+    changed = (_write(world, flid, after, drafted, now) for flid, after in after_all.items())
+    return tuple(write for write in changed if write is not None)
 
 
 def mafl(world: World, main: Flight) -> tuple[Sharer, ...]:
