@@ -42,7 +42,7 @@ def serving(*instances: Instance) -> Iterator[Remote]:
     servers, ports = [], []
     for instance in instances:
         server = grpc.server(ThreadPoolExecutor(max_workers=1))
-        replay_pb2_grpc.add_ReplayServiceServicer_to_server(instance, server)  # type: ignore[no-untyped-call]
+        replay_pb2_grpc.add_ReplayServiceServicer_to_server(instance, server)
         ports.append(server.add_insecure_port("127.0.0.1:0"))
         server.start()
         servers.append(server)
