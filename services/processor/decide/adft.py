@@ -5,7 +5,6 @@ from datetime import datetime, timedelta, tzinfo
 from msgx.domain.flight import FlightState, merged
 from msgx.domain.message import Adft
 from services.processor.decide.merge import (
-    conflict_text,
     day_conflict,
     operation_day,
     route_kept,
@@ -23,11 +22,11 @@ def adft(
     for record in message.records:
         flight = world.flights.get(record.flid)
         day = operation_day(sodt_of(record), zone, day_cut)
-        if flight is not None and day_conflict(flight, day):
-            return Reject(conflict_text(record.flid, flight, day))
+        known_day = None if flight is None else flight.operation_day
+        if conflict := day_conflict(record.flid, known_day, day):
+            return Reject(conflict)
         # a deleted flight starts from what it had
         kept = {} if flight is None else flight.values
         values = route_kept(record.told, merged(kept, record.told))
-        known_day = None if flight is None else flight.operation_day
         drafts[record.flid] = Draft(FlightState.ACTIVE, known_day or day, values)
     return Commit(writes(world, drafts, now=now))

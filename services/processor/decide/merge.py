@@ -5,30 +5,26 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta, tzinfo
 
 from msgx.domain.fields import ROUTE_KEPT
-from msgx.domain.flight import Flight, Values
+from msgx.domain.flight import Values
 from msgx.domain.message import Record, Value
 
 
 def operation_day(sodt: Value | None, zone: tzinfo, day_cut: timedelta) -> date | None:
     """Return the local day of `sodt`, a day beginning `day_cut` after midnight (R48)."""
-    if not isinstance(sodt, datetime):
+    return day_at(sodt, zone, day_cut) if isinstance(sodt, datetime) else None
+
+
+def day_at(at: datetime, zone: tzinfo, day_cut: timedelta) -> date:
+    """Return the operation day that an instant lies in."""
+    return (at.astimezone(zone) - day_cut).date()
+
+
+def day_conflict(flid: str, stored: date | None, told: date | None) -> str | None:
+    """Return the reason of DEAD if the day of `told` would change one that is set (INV-12, R19,
+    R48)."""
+    if stored is None or told is None or stored == told:
         return None
-    return (sodt.astimezone(zone) - day_cut).date()
-
-
-def day_conflict(flight: Flight | None, day: date | None) -> bool:
-    """Tell whether `day` would change a day that is set (INV-12, R19, R48)."""
-    return (
-        flight is not None
-        and flight.operation_day is not None
-        and day is not None
-        and flight.operation_day != day
-    )
-
-
-def conflict_text(flid: str, flight: Flight, day: date | None) -> str:
-    """Return the reason of DEAD for a `day_conflict`."""
-    return f"operation-day-conflict: FLID {flid} has {flight.operation_day}, SODT gives {day}"
+    return f"operation-day-conflict: FLID {flid} has {stored}, SODT gives {told}"
 
 
 def route_kept(told: Mapping[str, Value | None], values: Values) -> Values:

@@ -8,7 +8,13 @@ from typing import Final, TypeAlias
 
 from msgx.domain.flight import FlightState, by_number, present
 from msgx.domain.message import Record, Schedule
-from services.processor.decide.merge import operation_day, route_kept, sodt_of
+from services.processor.decide.merge import (
+    day_at,
+    day_conflict,
+    operation_day,
+    route_kept,
+    sodt_of,
+)
 from services.processor.decide.world import Draft, Reject, World, Write
 from services.processor.decide.writes import writes
 
@@ -56,7 +62,7 @@ class Asked:
 
 def asked(begin: datetime, end: datetime, zone: tzinfo, day_cut: timedelta) -> Asked:
     """Return the days of a request for the flights from `begin` to `end`, both included."""
-    first, last = _day_at(begin, zone, day_cut), _day_at(end, zone, day_cut)
+    first, last = day_at(begin, zone, day_cut), day_at(end, zone, day_cut)
     days = (first + timedelta(days=number) for number in range((last - first).days + 1))
     whole = (
         day
@@ -65,10 +71,6 @@ def asked(begin: datetime, end: datetime, zone: tzinfo, day_cut: timedelta) -> A
         and _beginning(day + _DAY, zone, day_cut) - _MINUTE <= end
     )
     return Asked(first=first, last=last, whole=tuple(whole))
-
-
-def _day_at(at: datetime, zone: tzinfo, day_cut: timedelta) -> date:
-    return (at.astimezone(zone) - day_cut).date()
 
 
 def _beginning(day: date, zone: tzinfo, day_cut: timedelta) -> datetime:
@@ -106,13 +108,9 @@ def judge(
             continue
         if asked is not None and not asked.first <= day <= asked.last:
             return Reject(f"FLID {record.flid} is of {day}, which was not asked for")
-        if stored is None:
-            continue
-        if stored.operation_day not in (None, day):
-            return Reject(
-                f"operation-day-conflict: FLID {record.flid} has {stored.operation_day}, "
-                f"SODT gives {day}"
-            )
+        stored_day = None if stored is None else stored.operation_day
+        if conflict := day_conflict(record.flid, stored_day, day):
+            return Reject(conflict)
     scope = [
         flid
         for flid, flight in known.items()
