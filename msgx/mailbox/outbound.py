@@ -85,12 +85,8 @@ class Outbound:
         """
         local = at.astimezone(self._zone).replace(tzinfo=None, microsecond=0)
         try:
-            with self._session.transaction("writing a request", until=until) as (
-                cursor,
-                in_time,
-            ):
+            with self._session.transaction("writing a request", until=until) as (cursor, _):
                 cursor.execute(_DROP_IDLE, (self._idle_seconds,))
-                in_time()
                 cursor.execute(self._insert, (text, local, self._routing))
                 return int(cursor.lastrowid)
         except Away as away:

@@ -112,6 +112,16 @@ def test_both_kinds_are_registered_and_shown(
             "before the begin",
         ),
         ("/schd/sync", {"startDate": "2026-06-16", "endDate": "2029-06-15"}, "days are asked"),
+        (
+            "/schd/sync",
+            {"startDate": "tomorrow", "endDate": "2026-06-16"},
+            "startDate is none of: a date YYYY-MM-DD, ",
+        ),
+        (
+            "/schd/sync",
+            {"startDate": "2026-06-15", "endDate": "2026-06-31"},
+            "endDate is out of range",
+        ),
         ("/schd/sync", {"startDate": "2026-06-16"}, "endDate"),
         ("/schd/sync", {"startDate": 5, "endDate": "2026-06-15"}, "startDate"),
         ("/schd/sync", [], "the body"),

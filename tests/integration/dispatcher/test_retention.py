@@ -15,6 +15,7 @@ from msgx.runtime.session import Session
 from msgx.store import dead_event, event_retention
 from services.dispatcher.retention import BATCH, Retention
 from services.dispatcher.settings import Settings
+from tests.support.asked import asked
 from tests.support.dispatcher import add, leading, ours, settings, states
 
 pytestmark = [pytest.mark.pg]
@@ -114,6 +115,21 @@ def test_a_batch_is_small_and_a_full_one_is_followed_soon(
 
     assert (left, len(states(pg))) == (20, 0)
     assert timedelta() < first < second
+
+
+@pytest.mark.covers("US-09", "B62", "G-REQ-TRACK-RETENTION")
+def test_only_closed_requests_past_their_time_leave(
+    pg: "psycopg.Connection[Any]", retention: Retention
+) -> None:
+    old, young = (asked(pg, state="EXPIRED") for _ in range(2))
+    unknown = asked(pg, state="UNKNOWN", left=-2 * WEEK)
+    aged = "UPDATE req_track SET closed_at = closed_at - interval '8 days' WHERE req_id = %s"
+    pg.execute(aged, (old,))
+
+    retention.step()
+
+    left = pg.execute("SELECT req_id FROM req_track ORDER BY req_id").fetchall()
+    assert left == [(young,), (unknown,)]
 
 
 @pytest.mark.covers("R13")

@@ -153,15 +153,21 @@ def test_a_text_that_was_exchanged_for_a_flight_is_refused(line: Line, desk: Des
 
 
 @pytest.mark.covers("R13", "R14", "R16")
-def test_a_deposed_instance_writes_nothing(line: Line, desk: Desk) -> None:
+@pytest.mark.parametrize("fails", [False, True], ids=["a package", "a failure"])
+def test_a_deposed_instance_writes_nothing(line: Line, desk: Desk, fails: bool) -> None:
     head = desk.route(gates("DNLD", "1"))
-    desk.keeper.leadership.hold()
-    line.pg.execute("UPDATE service_term SET term = term + 1 WHERE service = 'refdata'")
+    with relayed(line.places.mailbox) as (relay, url):
+        desk.restart(mailbox_url=url)
+        desk.keeper.leadership.hold()
+        line.pg.execute("UPDATE service_term SET term = term + 1 WHERE service = 'refdata'")
+        if fails:
+            relay.cut()
 
-    with pytest.raises(Standby):
-        desk.keeper.step()
+        with pytest.raises(Standby):
+            desk.keeper.step()
 
-    assert line.end(head)[0] == "PENDING"
+    assert line.row(head)["state"] == "PENDING"
+    assert line.row(head)["infra_attempts"] == 0
     assert desk.records("GLST") == {}
     desk.restart()
     desk.run()

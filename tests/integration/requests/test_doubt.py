@@ -13,7 +13,7 @@ from msgx.mailbox.outbound import Outbound
 from msgx.runtime.leadership import Standby
 from msgx.store import req_track
 from tests.support.relay import relayed
-from tests.support.requests import Office, office
+from tests.support.requests import JUNE, Office, office
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql]
 
@@ -132,6 +132,43 @@ def test_a_row_that_another_system_wrote_is_not_taken_for_ours(
         desk.step()
 
         assert desk.row(req_id) == "UNKNOWN"
+
+
+@pytest.mark.covers("R34", "INV-16")
+def test_a_row_that_was_there_before_is_not_taken_for_ours(
+    pg_dsn: str, mailbox_url: str
+) -> None:
+    with office(pg_dsn, mailbox_url, kind=Silent) as desk:
+        req_id = desk.register()
+        with pytest.raises(Unclear):
+            desk.step()
+        land(desk, req_id)
+        desk.pg.execute("UPDATE req_track SET out_id_floor = 1")
+        desk.pass_time(desk.outbound.settles.total_seconds() + 1)
+
+        desk.step()
+
+        assert (list(desk.written()), desk.row(req_id)) == ([1], "UNKNOWN")
+
+
+@pytest.mark.covers("R34", "INV-16")
+def test_an_unknown_request_does_not_expire_by_time(pg_dsn: str, mailbox_url: str) -> None:
+    with office(pg_dsn, mailbox_url, kind=Silent) as broken:
+        lost = broken.register()
+        with pytest.raises(Unclear):
+            broken.step()
+        broken.pass_time(broken.outbound.settles.total_seconds() + 1)
+        broken.step()
+        assert broken.row(lost) == "UNKNOWN"
+
+    with office(pg_dsn, mailbox_url) as desk:
+        other = desk.register(JUNE)
+        desk.step()
+        desk.pass_time(3600)
+
+        desk.step()
+
+        assert (desk.row(other), desk.row(lost)) == ("EXPIRED", "UNKNOWN")
 
 
 def land(desk: Office, req_id: int, **others: str) -> None:

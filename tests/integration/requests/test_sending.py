@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from msgx.domain.failure import Away
+from msgx.domain.failure import Away, Fault
 from msgx.domain.requests import Match, MatchedBy, RequestType
 from msgx.store import req_sending, req_track
 from tests.support.dispatcher import NO_MAILBOX
@@ -76,6 +76,23 @@ def test_a_request_with_an_answer_in_work_keeps_its_place_whatever_the_time(
 
     assert (desk.row(one), desk.row(other)) == ("SENT", "PENDING")
     assert len(desk.written()) == 1
+    assert req_sending.next_waiting(desk.pg) is None, "else the loop would not rest"
+
+
+@pytest.mark.covers("US-09", "R08")
+def test_an_answer_that_begins_just_before_the_claim_keeps_the_place(desk: Office) -> None:
+    one = desk.register()
+    desk.step()
+    other = desk.register()
+    waiting = req_sending.next_waiting(desk.pg)
+    assert waiting is not None
+    assert req_track.match(desk.pg, answered(desk, 9, (RequestType.RQRD, "GLST")))
+
+    with desk.pg.transaction():
+        claimed = req_sending.claim(desk.pg, waiting, floor=0, timeout=timedelta(minutes=1))
+
+    assert claimed is None
+    assert (desk.row(one), desk.row(other)) == ("SENT", "PENDING")
 
 
 @pytest.mark.covers("US-09")
@@ -145,18 +162,17 @@ def test_what_fails_before_commit_waits_again(desk: Office) -> None:
     assert desk.written() == {}
 
 
-@pytest.mark.covers("US-09", "B62", "G-REQ-TRACK-RETENTION")
-def test_closed_requests_leave_after_their_time_and_open_ones_stay(desk: Office) -> None:
-    old, fresh = desk.register(), desk.register()
-    desk.step(3)
-    desk.pg.execute(
-        "UPDATE req_track SET closed_at = now() - interval '91 days' WHERE req_id = %s", (old,)
-    )
-    keep = timedelta(days=90)
+@pytest.mark.covers("US-09", "R34")
+def test_what_the_table_cannot_hold_waits_and_says_so(pg_dsn: str, mailbox_url: str) -> None:
+    with office(pg_dsn, mailbox_url, routing="A") as desk:
+        desk.mysql("ALTER TABLE COUTMSGS MODIFY COUTMSGS_CLOB_MSG varchar(9) NOT NULL")
+        req_id = desk.register()
 
-    assert [req_sending.delete(desk.pg, keep=keep, limit=10) for _ in range(2)] == [1, 0]
+        with pytest.raises(Fault, match="cannot hold this request"):
+            desk.step()
 
-    assert desk.row(fresh) == "SENT"
+        assert desk.row(req_id, "state, last_error LIKE '%%cannot hold%%'") == ("PENDING", True)
+        assert desk.written() == {}
 
 
 @pytest.mark.covers("R34")

@@ -15,7 +15,7 @@ from msgx.domain.requests import (
     RequestType,
     Wish,
 )
-from msgx.store import req_register, req_track
+from msgx.store import req_register, req_sending, req_track
 from msgx.store.connect import Connection
 
 pytestmark = [pytest.mark.pg]
@@ -124,9 +124,12 @@ def test_an_answer_closes_the_open_request_and_is_kept_with_it(
     assert row(db, req_id, "state, matched_msg_id, matched_by, matched_lag") == (
         state.value, 9, "TYPE", LAG,
     )  # fmt: skip
+    db.execute("UPDATE req_track SET matched_at = matched_at - interval '1 minute'")
     assert req_track.close(db, answer)
 
-    assert row(db, req_id, "state, matched_msg_id, closed_at IS NULL") == ("DONE", 9, False)
+    assert row(db, req_id, "state, matched_msg_id, closed_at - matched_at") == (
+        "DONE", 9, timedelta(minutes=1),
+    )  # fmt: skip
     again = req_track.matched(db, 9)
     assert again is not None
     assert (again.request.req_id, again.by, again.lag) == (req_id, MatchedBy.TYPE, LAG)
@@ -172,9 +175,35 @@ def test_an_answer_in_work_keeps_its_request_and_a_dead_one_does_not(db: Connect
     assert req_track.close(db, answer)
 
 
+@pytest.mark.covers("US-09", "R08")
+def test_of_two_answers_that_found_one_request_the_first_to_write_has_it(
+    db: Connection,
+) -> None:
+    req_id = sent(db)
+    first, second = (found(db, message(db, msg_id)) for msg_id in (8, 9))
+    assert req_track.match(db, first)
+
+    assert not req_track.match(db, second)
+    assert not req_track.close(db, second)
+
+    assert row(db, req_id, "state, matched_msg_id") == ("SENT", 8)
+
+
+@pytest.mark.covers("R08")
+def test_a_row_that_is_known_of_a_closed_request_stays(db: Connection) -> None:
+    req_id = sent(db, RequestState.SENDING)
+    assert req_track.close(db, found(db, message(db, 9)))
+
+    told = [req_sending.confirm(db, req_id, row_id) for row_id in (71, 72)]
+
+    assert told == [True, False]
+    assert row(db, req_id, "state, out_id") == ("DONE", 71)
+
+
 def test_the_open_request_is_found_before_closed_and_waiting_ones(db: Connection) -> None:
-    sent(db, RequestState.EXPIRED)
+    """One that was sent again on an operator's word is older than the one it closed."""
     open_id = sent(db)
+    sent(db, RequestState.EXPIRED)
     registered(db)
 
     tracked = req_track.find(db, GLST, message(db, 9))
