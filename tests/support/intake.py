@@ -29,6 +29,7 @@ from msgx.telemetry.board import Board
 from services.intake.admin import Marks
 from services.intake.backfill import Backfiller
 from services.intake.poller import Poller
+from tests.support import patient
 from tests.support.servers import mysql
 
 TOKEN: Final = "a-token-for-tests-only"
@@ -86,7 +87,7 @@ def backfilling(
     **pipeline: Any,
 ) -> Iterator[Backfiller]:
     """Yield a backfiller whose steps the test makes."""
-    session = Session(Database(dsn=SecretStr(dsn)), "intake-test")
+    session = Session(patient.database(dsn), "intake-test", transaction_timeout=patient.PATIENT)
     settings = MailboxSettings(url=SecretStr(url), timeout=timeout)
     with closing(session), closing(Mailbox(settings)) as mailbox:
         yield Backfiller(
@@ -129,6 +130,16 @@ def land_many(connection: Any, ids: range) -> None:
             "INSERT INTO CMINMSGS (CMINMSGS_ID, CMINMSGS_CLOB_MSG) VALUES (%s, '<MSG/>')",
             [(msg_id,) for msg_id in ids],
         )
+
+
+def waits_for_a_table(connection: Any) -> bool:
+    """Tell whether a session of this mailbox waits for a lock; asking locks nothing."""
+    waiting = run(
+        connection,
+        "SELECT 1 FROM information_schema.processlist"
+        " WHERE db = DATABASE() AND state LIKE 'Waiting for table%%'",
+    )
+    return bool(waiting)
 
 
 def mark_of(connection: Any, msg_id: int) -> Any:
@@ -203,6 +214,16 @@ def give_up(
         "UPDATE proc_state SET backfill_abandoned_reason = %s, type = 'FLOP', styp = 'ESTT'"
         " WHERE msg_id BETWEEN %s AND %s",
         (reason, ids.start, ids.stop - 1),
+    )
+
+
+def stop_time(pg: "psycopg.Connection[Any]", *, after: timedelta = timedelta()) -> None:
+    """Let the one clock of this database (R36) stand still, so much later than it shows."""
+    row = pg.execute("SELECT msgx_now() + %s", (after,)).fetchone()
+    assert row is not None
+    pg.execute(
+        "CREATE OR REPLACE FUNCTION msgx_now() RETURNS timestamptz LANGUAGE sql STABLE"
+        f" PARALLEL SAFE AS 'SELECT timestamptz ''{row[0].isoformat()}'''"
     )
 
 

@@ -30,14 +30,16 @@ By = Literal["statement", "transaction", "session"]
 
 
 class Pooler:
-    """Lends `size` sessions; `in_turn` takes the one that has rested longest, else the last."""
+    """Lends `size` sessions; `in_turn` takes the one that has rested longest, else the last.
+    The first `deaf` clients are let in and never answered."""
 
-    def __init__(self, dsn: str, by: By, *, size: int, in_turn: bool) -> None:
+    def __init__(self, dsn: str, by: By, *, size: int, in_turn: bool, deaf: int) -> None:
         given = conninfo_to_dict(dsn)
         self._place = (str(given["host"]), int(given.get("port") or 5432))
         self._names = {"user": str(given["user"]), "database": str(given["dbname"])}
         self._by = by
         self._in_turn = in_turn
+        self._deaf = deaf
         self._left = size
         self._idle: deque[socket.socket] = deque()
         self._free = threading.Condition()
@@ -81,7 +83,7 @@ class Pooler:
     def _serve(self, client: socket.socket) -> None:
         server: socket.socket | None = None
         with suppress(OSError, EOFError):
-            if not _greet(client):
+            if not _greet(client) or self._hears_nothing(client):
                 return
             open_syncs = 0
             while True:
@@ -114,6 +116,14 @@ class Pooler:
                 _drain(server)
                 self._take_back(server)
 
+    def _hears_nothing(self, client: socket.socket) -> bool:
+        with self._free:
+            self._deaf -= 1
+            if self._deaf < 0:
+                return False
+        while True:
+            _read(client)
+
     def _lend(self) -> socket.socket:
         with self._free:
             self._free.wait_for(lambda: self._idle or self._left or self._ended)
@@ -137,9 +147,11 @@ class Pooler:
 
 
 @contextmanager
-def pooling(dsn: str, by: By, *, size: int = 4, in_turn: bool = False) -> Iterator[str]:
+def pooling(
+    dsn: str, by: By, *, size: int = 4, in_turn: bool = False, deaf: int = 0
+) -> Iterator[str]:
     """Run a pooler; yield the DSN that leads through it."""
-    pooler = Pooler(dsn, by, size=size, in_turn=in_turn)
+    pooler = Pooler(dsn, by, size=size, in_turn=in_turn, deaf=deaf)
     try:
         yield pooler.dsn(dsn)
     finally:

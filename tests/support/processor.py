@@ -17,6 +17,7 @@ from msgx.store.service_term import Service
 from services.processor.decide.writes import mafl
 from services.processor.examine import read_world
 from services.processor.retention import Retention
+from tests.support import patient
 from tests.support.servers import mysql
 from tests.support.waiting import until
 from tests.support.worker import Places, Worker, clear, ours, settings
@@ -34,6 +35,10 @@ _LEADING: Final = """
      WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND granted
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
+_SESSIONS: Final = """
+    SELECT count(*) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name LIKE 'msgx-%%'
+"""
 _IS_DUE: Final = """
     SELECT COALESCE((SELECT COALESCE(next_attempt_at, '-infinity') <= msgx_now()
                        FROM proc_state WHERE state IN ('PENDING', 'FAILED')
@@ -47,7 +52,7 @@ class Line:
     def __init__(self, places: Places) -> None:
         self.places = places
         self._resources = ExitStack()
-        self.pg = self._resources.enter_context(psycopg.connect(places.dsn, autocommit=True))
+        self.pg = psycopg.connect(places.dsn, autocommit=True)
         self.upstream = self._resources.enter_context(closing(mysql.connect(places.mailbox)))
         self.redis: Any = self._resources.enter_context(
             closing(redis.Redis.from_url(places.redis, decode_responses=True, socket_timeout=9))
@@ -76,7 +81,9 @@ class Line:
     def keeper(self) -> Retention:
         """The loop that deletes what is kept for operators, on the newest instance's term."""
         given = settings(self.places)
-        session = Session(given.database, "processor-retention")
+        session = Session(
+            given.database, "processor-retention", transaction_timeout=patient.PATIENT
+        )
         self._resources.callback(session.close)
         self.worker.leadership.hold()
         return Retention(
@@ -103,8 +110,10 @@ class Line:
         return self.start(**options)
 
     def close(self) -> None:
-        """Close everything."""
-        self._resources.close()
+        """Close everything; the server ends the sessions before another test comes."""
+        with self.pg:
+            self._resources.close()
+            until(lambda: self.one(_SESSIONS) == 0, "the sessions of the services end")
 
     def land(self, text: str, *, msg_id: int | None = None, registered: bool = True) -> int:
         """Put a message into the mailbox and, unless told, register it."""

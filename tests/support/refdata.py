@@ -21,9 +21,10 @@ from services.refdata.execute import Executor
 from services.refdata.fetch import Fetcher
 from services.refdata.pump import Pump
 from services.refdata.settings import RefdataSettings
+from tests.support import patient
 from tests.support.messages import message
 from tests.support.processor import FEW_STEPS, Line
-from tests.support.worker import SOON, Places
+from tests.support.worker import NOT_BY_ITSELF, Places
 
 _RECORDS: Final = """
     SELECT rkey, payload FROM ref_master WHERE rtype = %s ORDER BY rkey
@@ -42,13 +43,16 @@ def settings(
     keep_raw: bool = True,
     reference: dict[str, Any] | None = None,
 ) -> RefdataSettings:
-    """Return production settings with a short rest, as the service's own role."""
+    """Return production settings with a short rest and patience, as the service's role."""
     dsn = make_conninfo(places.dsn, user="msgx_refdata")
     return RefdataSettings(
         environment="test",
-        database={"dsn": SecretStr(dsn), **(database or {})},
-        mailbox=MailboxSettings(url=SecretStr(mailbox_url or places.mailbox)),
-        pipeline=Pipeline(**{"idle_interval": SOON, **(pipeline or {})}),
+        database={"dsn": SecretStr(dsn), **patient.WAITS, **(database or {})},
+        leadership=patient.LEADERSHIP,
+        mailbox=MailboxSettings(
+            url=SecretStr(mailbox_url or places.mailbox), timeout=patient.PATIENT
+        ),
+        pipeline=Pipeline(**NOT_BY_ITSELF | (pipeline or {})),
         dead=Dead(keep_raw=keep_raw),
         reference=Reference(**(reference or {})),
     )

@@ -30,10 +30,17 @@ from services.processor.project import Projector
 from services.processor.pump import Pump
 from services.processor.settings import ProcessorSettings
 from services.processor.snapshot import Snapshots
+from tests.support import patient
 from tests.support.servers import mysql
 
 SOON: Final = timedelta(milliseconds=5)
 EVERY_STEP: Final = timedelta(microseconds=1)
+
+# A failed head is not tried again by itself: the test releases it, or moves the clock.
+NOT_BY_ITSELF: Final[dict[str, Any]] = {
+    "idle_interval": SOON,
+    "ladder": (timedelta(hours=1),) * 4,
+}
 
 _REAL_TIME: Final = """
     CREATE OR REPLACE FUNCTION msgx_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
@@ -58,26 +65,30 @@ def settings(
     pipeline: dict[str, Any] | None = None,
     schd: dict[str, Any] | None = None,
     mailbox_url: str | None = None,
-    mailbox_timeout: timedelta = timedelta(seconds=5),
+    mailbox_timeout: timedelta = patient.PATIENT,
     leadership: dict[str, Any] | None = None,
     epoch_check: timedelta = EVERY_STEP,
     redis_url: str | None = None,
-    redis_timeout: timedelta = timedelta(seconds=2),
+    redis_timeout: timedelta = patient.PATIENT,
     max_message_bytes: int = 16 * 2**20,
     keep_raw: bool = True,
 ) -> ProcessorSettings:
-    """Return production settings with a short rest, as the service's own role."""
+    """Return production settings with a short rest and patience, as the service's role."""
     return ProcessorSettings(
         environment="test",
         max_message_bytes=max_message_bytes,
         dead=Dead(keep_raw=keep_raw),
-        database={"dsn": SecretStr(ours(places.dsn)), **(database or {})},
+        database={
+            "dsn": SecretStr(ours(places.dsn)),
+            **patient.WAITS,
+            **(database or {}),
+        },
         mailbox=MailboxSettings(
             url=SecretStr(mailbox_url or places.mailbox), timeout=mailbox_timeout
         ),
         redis={"url": SecretStr(redis_url or places.redis), "timeout": redis_timeout},
-        leadership=LeadershipSettings(**(leadership or {})),
-        pipeline=Pipeline(**{"idle_interval": SOON, **(pipeline or {})}),
+        leadership=LeadershipSettings(**{"timeout": patient.PATIENT, **(leadership or {})}),
+        pipeline=Pipeline(**NOT_BY_ITSELF | (pipeline or {})),
         schd=Schd(**(schd or {})),
         projection=ProjectionSettings(epoch_check=epoch_check),
     )

@@ -23,7 +23,7 @@ FLIGHTS, VERSIONS, EPOCH, TERM = (
 )
 
 
-def writer(url: str, *, seconds: float = 2.0) -> "closing[Projection]":
+def writer(url: str, *, seconds: float = 60.0) -> "closing[Projection]":
     settings = RedisSettings(url=SecretStr(url), timeout=timedelta(seconds=seconds))
     return closing(Projection(settings, "test"))
 
@@ -186,18 +186,19 @@ def test_a_server_that_refuses_or_does_not_answer_is_away(
     own_redis_url: str, state: str
 ) -> None:
     with (
-        writer(own_redis_url, seconds=0.5) as projection,
+        writer(own_redis_url) as first,
+        writer(own_redis_url, seconds=0.5 if state == "silent" else 60.0) as projection,
         closing(redis.Redis.from_url(own_redis_url, decode_responses=True)) as client,
     ):
         server: Any = client
-        projection.replace([], {}, term=1)
+        first.replace([], {}, term=1)
         match state:
             case "replica":
                 server.replicaof("127.0.0.1", 9)
             case "full":
                 server.config_set("maxmemory", "1")
             case "silent":
-                server.execute_command("CLIENT", "PAUSE", "60000", "ALL")
+                server.execute_command("CLIENT", "PAUSE", "600000", "ALL")
             case _:
                 server.shutdown(nosave=True)
 

@@ -10,8 +10,9 @@ import pytest
 
 from msgx.domain.failure import Away
 from msgx.runtime.leadership import Standby
+from msgx.settings import Pipeline
 from msgx.store import service_term
-from tests.support.intake import move_time
+from tests.support.intake import move_time, stop_time
 from tests.support.messages import adft, fltr
 from tests.support.processor import Line
 from tests.support.refdata import Desk, gates, package, record
@@ -81,10 +82,10 @@ def test_a_refused_package_leaves_its_category_and_others_go_on(
 @pytest.mark.covers("R16", "R05", "R04", "US-03", "INV-3")
 def test_a_defect_climbs_the_ladder_and_ends_exhausted(line: Line, desk: Desk) -> None:
     head, after = line.land(gates("DNLD", "1")), line.land(STANDS)
-    passed = timedelta()
+    stop_time(line.pg)
     with refusing(line):
         for attempt, wait in enumerate(LADDER, start=1):
-            desk.restart()
+            desk.restart(pipeline={"ladder": Pipeline().ladder})
             desk.run()
             row = line.row(head)
             assert (row["state"], row["attempts"]) == ("FAILED", attempt)
@@ -92,8 +93,7 @@ def test_a_defect_climbs_the_ladder_and_ends_exhausted(line: Line, desk: Desk) -
             desk.run()
             assert line.row(head)["attempts"] == attempt, "not before it is due"
             assert line.end(after)[0] == "PENDING"
-            passed += wait
-            move_time(line.pg, passed)
+            stop_time(line.pg, after=wait)
         desk.line.worker.step()
         desk.keeper.step()
 
@@ -220,7 +220,7 @@ def test_a_defect_while_the_text_is_read_gives_the_pipeline_back(
         desk.keeper.step()
 
     with psycopg.connect(line.places.dsn) as other:
-        other.execute("SET lock_timeout = '2s'")
+        other.execute("SET lock_timeout = '30s'")
         other.execute(service_term.LOCK_PIPELINE)
     desk.restart()
     desk.run()

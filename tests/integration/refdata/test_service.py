@@ -20,6 +20,11 @@ WAITS = """
      WHERE datname = current_database() AND application_name = 'msgx-refdata-leader'
        AND wait_event_type = 'Lock'
 """
+# A session that waits for a lock does not see its client die.
+NOTICE = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name LIKE 'msgx-refdata-%'
+"""
 
 
 @contextmanager
@@ -28,7 +33,9 @@ def keeping(line: Line) -> Iterator[Process]:
     variables = {
         "MSGX_DATABASE__DSN": make_conninfo(line.places.dsn, user="msgx_refdata"),
         "MSGX_MAILBOX__URL": line.places.mailbox,
-        "MSGX_LEADERSHIP__TIMEOUT": "PT3S",
+        "MSGX_LEADERSHIP__TIMEOUT": "PT2M",
+        "MSGX_DATABASE__LOCK_TIMEOUT": "PT2M",
+        "MSGX_DATABASE__STATEMENT_TIMEOUT": "PT2M",
     }
     with running("refdata", **variables) as process:
         yield process
@@ -47,6 +54,7 @@ def test_killed_amid_a_package_it_leaves_nothing_and_the_next_one_ends_it(
         with keeping(line) as victim:
             until(lambda: line.one(WAITS), "refdata is inside its transaction")
             victim.kill()
+            line.pg.execute(NOTICE)
         line.wait_for_no_leader(Service.REFDATA)
     assert desk.sources("GLST") == stood
     assert (line.end(head)[0], line.row(head)["attempts"]) == ("PENDING", 0)

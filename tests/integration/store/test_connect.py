@@ -1,18 +1,19 @@
 """Connections: bounded, fenced, and silent about what they hold."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import timedelta
+from typing import LiteralString
 
 import psycopg
 import pytest
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 
 from msgx.domain.failure import Away, ErrorClass
-from msgx.settings import Database
 from msgx.store import listen, service_term
 from msgx.store.connect import Connection, LockLost, connect, fault, pipelined
 from msgx.store.service_term import Deposed, Service
+from tests.support import patient
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg]
@@ -20,37 +21,48 @@ pytestmark = [pytest.mark.pg]
 SHORT = timedelta(milliseconds=150)
 
 
-def database(dsn: str) -> Database:
-    return Database(dsn=SecretStr(dsn), statement_timeout=SHORT * 2, lock_timeout=SHORT)
+@contextmanager
+def connected(dsn: str, **waits: timedelta) -> Iterator[Connection]:
+    given = patient.database(dsn).model_copy(update=waits)
+    with closing(connect(given, name="test")) as one:
+        yield one
 
 
 @pytest.fixture
 def conn(pg_dsn: str) -> Iterator[Connection]:
-    with closing(connect(database(pg_dsn), name="test")) as one:
+    with connected(pg_dsn) as one:
         yield one
 
 
 @pytest.mark.covers("R36", "OPS-1")
-def test_a_connection_is_named_bounded_and_in_utc(conn: Connection) -> None:
-    row = conn.execute(
-        "SELECT current_setting('application_name'), current_setting('TimeZone'),"
-        " current_setting('statement_timeout'), current_setting('lock_timeout'),"
-        " current_setting('idle_in_transaction_session_timeout')"
-    ).fetchone()
+def test_a_connection_is_named_bounded_and_in_utc(pg_dsn: str) -> None:
+    waits = {"statement_timeout": timedelta(seconds=41), "lock_timeout": timedelta(seconds=42)}
+    with connected(pg_dsn, **waits) as conn:
+        row = conn.execute(
+            "SELECT current_setting('application_name'), current_setting('TimeZone'),"
+            " current_setting('statement_timeout'), current_setting('lock_timeout'),"
+            " current_setting('idle_in_transaction_session_timeout')"
+        ).fetchone()
 
-    assert row == ("msgx-test", "UTC", "300ms", "150ms", "30s")
+    assert row == ("msgx-test", "UTC", "41s", "42s", "30s")
 
 
 @pytest.mark.covers("R04", "R46")
+@pytest.mark.parametrize(
+    ("wait", "statement"),
+    [
+        ("statement_timeout", "SELECT pg_sleep(60)"),
+        ("lock_timeout", service_term.LOCK_PIPELINE),
+    ],
+)
 def test_statements_and_locks_that_take_too_long_are_infra(
-    conn: Connection, pg: Connection
+    pg_dsn: str, pg: Connection, wait: str, statement: LiteralString
 ) -> None:
-    pg.execute("SELECT pg_advisory_lock(1836279672, 100)")
-    for statement in ("SELECT pg_sleep(20)", service_term.LOCK_PIPELINE):
-        with pytest.raises(psycopg.Error) as raised:
-            conn.execute(statement)
+    pg.execute(service_term.LOCK_PIPELINE)
+    with connected(pg_dsn, **{wait: SHORT}) as conn, pytest.raises(psycopg.Error) as raised:
+        conn.execute(statement)
 
-        assert fault(raised.value, "waiting").error_class is ErrorClass.INFRA
+    assert fault(raised.value, "waiting").error_class is ErrorClass.INFRA
 
 
 @pytest.mark.covers("R46")
@@ -82,7 +94,7 @@ def test_what_is_too_large_for_the_server_is_no_outage(conn: Connection) -> None
 @pytest.mark.covers("R04")
 def test_a_server_that_does_not_answer_is_away() -> None:
     with pytest.raises(Away) as away:
-        connect(database("postgresql://user:secret-word@127.0.0.1:9/none"), name="test")
+        connect(patient.database("postgresql://user:secret-word@127.0.0.1:9/none"), name="test")
 
     assert "secret-word" not in str(away.value)
 
@@ -90,16 +102,27 @@ def test_a_server_that_does_not_answer_is_away() -> None:
 @pytest.mark.covers("OPS-1")
 def test_an_unreadable_connection_string_is_not_shown() -> None:
     with pytest.raises(ValidationError, match="must be a connection string") as raised:
-        database("host=x password='secret-word")
+        patient.database("host=x password='secret-word")
 
     assert "secret-word" not in str(raised.value)
 
 
 @pytest.mark.covers("R13", "B42")
 def test_the_server_ends_a_session_that_says_nothing(pg_dsn: str, pg: Connection) -> None:
-    silent = connect(database(pg_dsn), name="silent", session_timeout_seconds=0.2)
-    with closing(silent):
-        service_term.try_lock(silent, Service.PROCESSOR)
+    def leads() -> bool:
+        """Tell whether it was not ended before it could say anything."""
+        with suppress(psycopg.OperationalError):
+            return service_term.try_lock(silent, Service.PROCESSOR)
+        return False
+
+    with ExitStack() as resources:
+        while True:
+            silent = connect(
+                patient.database(pg_dsn), name="silent", session_timeout_seconds=0.3
+            )
+            resources.callback(silent.close)
+            if leads():
+                break
 
         until(lambda: service_term.try_lock(pg, Service.PROCESSOR), "the lock is free")
 
@@ -157,16 +180,17 @@ def test_one_session_leads_and_each_take_over_is_a_new_term(
 
 @pytest.mark.covers("R13")
 def test_a_new_term_waits_for_the_transactions_of_the_old_one(
-    conn: Connection, pg: Connection
+    pg_dsn: str, pg: Connection
 ) -> None:
-    term = service_term.take_over(pg, Service.PROCESSOR, "one")
-    with pg.transaction():
-        service_term.share(pg, Service.PROCESSOR, term)
+    with connected(pg_dsn, lock_timeout=SHORT) as conn:
+        term = service_term.take_over(pg, Service.PROCESSOR, "one")
+        with pg.transaction():
+            service_term.share(pg, Service.PROCESSOR, term)
 
-        with pytest.raises(psycopg.errors.LockNotAvailable):
-            service_term.take_over(conn, Service.PROCESSOR, "two")
+            with pytest.raises(psycopg.errors.LockNotAvailable):
+                service_term.take_over(conn, Service.PROCESSOR, "two")
 
-    assert service_term.take_over(conn, Service.PROCESSOR, "two") == term + 1
+        assert service_term.take_over(conn, Service.PROCESSOR, "two") == term + 1
 
 
 @pytest.mark.covers("US-03")
@@ -181,12 +205,14 @@ def test_a_notification_ends_a_wait(conn: Connection, pg: Connection) -> None:
 
 @pytest.mark.covers("R13", "B42")
 def test_a_holder_that_stands_still_inside_a_pipeline_is_ended_by_who_waits(
-    pg_dsn: str, pg: Connection
+    conn: Connection, pg: Connection
 ) -> None:
-    stands = connect(database(pg_dsn), name="stands", session_timeout_seconds=0.2)
-    with closing(stands), pytest.raises(psycopg.OperationalError), stands.pipeline():
-        stands.execute("BEGIN")
-        service_term.try_lock(stands, Service.PROCESSOR)
+    was_free = False
+    with pytest.raises(psycopg.OperationalError), conn.pipeline():
+        conn.execute("SET idle_session_timeout = '200ms'")  # does not count in a pipeline
+        conn.execute("SET idle_in_transaction_session_timeout = '200ms'")
+        conn.execute("BEGIN")
+        service_term.try_lock(conn, Service.PROCESSOR)
         assert not service_term.end_silent(pg, Service.PROCESSOR, 60)
         assert not service_term.end_silent(pg, Service.INTAKE, 0)
 
@@ -196,3 +222,6 @@ def test_a_holder_that_stands_still_inside_a_pipeline_is_ended_by_who_waits(
         )
 
         until(lambda: service_term.try_lock(pg, Service.PROCESSOR), "the lock is free")
+        was_free = True
+
+    assert was_free
