@@ -3,10 +3,17 @@
 import pytest
 
 from msgx.rpc.v1 import replay_pb2 as pb
-from tests.support.messages import adft, dnld, fdel, flop, fltr, stand
+from tests.support.messages import adft, dnld, fdel, flop, fltr, message, stand
 from tests.support.processor import Line, refusing
 from tests.support.relay import relayed
 from tests.support.replaying import DEAD, WHO, Operator, audit, operating, verdict_of
+
+_DIE = """
+    UPDATE proc_state
+       SET state = 'DEAD', error_class = 'PROCESSING', first_error_class = 'PROCESSING',
+           finished_at = msgx_now(), backfill_next_at = msgx_now()
+     WHERE msg_id = ANY(%s)
+"""
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
 
@@ -276,6 +283,49 @@ def test_only_dead_messages_are_replayed(line: Line, operator: Operator) -> None
     assert [verdict_of(one) for one in told.left] == ["NOT_DEAD"] * 3
     assert line.end(done)[0] == "SUCCEEDED"
     assert line.end(waits)[0] == "PENDING"
+
+
+@pytest.mark.covers("R35", "R40", "R58")
+def test_a_forecast_is_what_the_replay_comes_to(line: Line) -> None:
+    """Of messages that once met a defect: what they would do now, and what they then do."""
+    line.run(adft(fltr("1")))
+    (first,) = line.run(stand("7", seqn="901"))
+    texts = {
+        "nothing new": stand("7"),
+        "no such flight": stand("7", "2"),
+        "a repetition": stand("7", seqn="901"),
+        "of no interest": message("CITY", "DNLD", "<CITY/>"),
+        "wrong": flop("STND", "<GATE>1</GATE>"),
+        "reference data": message("GLST", "DEL", "<RECS>1</RECS><GLST><GCOD>1</GCOD></GLST>"),
+    }
+    with operating(line) as operator:
+        ids = dict(zip(texts, (line.land(text) for text in texts.values()), strict=True))
+        line.pg.execute(_DIE, (list(ids.values()),))
+        told = dict(zip(ids, operator.forecast(*ids.values()), strict=True))
+        (missing,) = operator.forecast(999)
+
+        operator.replay(*ids.values())
+        while line.row(ids["reference data"])["route"] is None:
+            line.worker.step()
+
+    assert told.pop("wrong")[0] == "DIES"
+    assert told == {
+        "nothing new": ("NO_CHANGE", "no-change"),
+        "no such flight": ("SKIPPED", "no-flight:2"),
+        "a repetition": ("SKIPPED", f"duplicate-of:{first}"),
+        "of no interest": ("SKIPPED", "unsupported"),
+        "reference data": ("NOT_JUDGED", "reference data"),
+    }
+    assert missing == ("NOT_DEAD", "there is no such message")
+    ended = {name: line.end(msg_id) for name, msg_id in ids.items()}
+    assert ended.pop("wrong")[:2] == ("DEAD", "PROTOCOL")
+    assert ended == {
+        "nothing new": ("SUCCEEDED", None, "no-change"),
+        "no such flight": ("SKIPPED", None, "no-flight:2"),
+        "a repetition": ("SKIPPED", None, f"duplicate-of:{first}"),
+        "of no interest": ("SKIPPED", None, "unsupported"),
+        "reference data": ("PENDING", None, None),  # its service has it
+    }
 
 
 @pytest.mark.covers("R05", "B29")
