@@ -31,6 +31,14 @@ _ADMISSION = "Admission"
 class Guarded(TyperGroup):
     """The root: a failure ends as one sentence on standard error, never as a traceback."""
 
+    def make_context(self, *given: Any, **named: Any) -> Any:
+        """Read the options before the command."""
+        try:
+            return super().make_context(*given, **named)
+        except TyperException as misuse:
+            _misused(misuse)
+            raise
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
@@ -38,7 +46,10 @@ class Guarded(TyperGroup):
         except Failure as failure:
             show.note(failure.text)
             raise typer.Exit(failure.status) from None
-        except (TyperException, typer.Exit, typer.Abort, BrokenPipeError):
+        except TyperException as misuse:
+            _misused(misuse)
+            raise
+        except (typer.Exit, typer.Abort, BrokenPipeError):
             raise
         except ValueError as error:
             # Of protobuf; a range at each option would fill every help.
@@ -49,6 +60,16 @@ class Guarded(TyperGroup):
         except Exception as defect:  # noqa: BLE001 - told, without its words: they may be hostile
             _tell(defect)
         raise typer.Exit(Status.FAILED) from None
+
+
+def _misused(misuse: TyperException) -> None:
+    """Say what is wrong with the command line in one sentence; a group alone shows its help."""
+    if type(misuse).__name__ == "NoArgsIsHelpError":  # typer does not export it
+        return
+    words = " ".join(misuse.format_message().replace("Value error, ", "").split())
+    path = getattr(getattr(misuse, "ctx", None), "command_path", "msgxctl")
+    show.note(f"{words.rstrip('.')} ({path} --help)")
+    raise typer.Exit(Status.USAGE)
 
 
 def _tell(defect: Exception) -> None:

@@ -103,21 +103,42 @@ def test_a_token_that_no_header_takes_is_refused_and_not_repeated(
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "words"),
     [
-        ("abandoned",),
-        ("abandoned", "list", "--limit", "0"),
-        ("abandoned", "list", "--why", "BOREDOM"),
-        ("abandoned", "reopen", "7"),
-        ("events", "requeue", "x", "--reason", "r"),
-        ("frobnicate",),
-        ("send",),
+        (("abandoned", "list", "--limit", "0"), "'--limit': Input should be greater than"),
+        (
+            ("abandoned", "list", "--why", "BOREDOM"),
+            "'--why': 'BOREDOM' is not one of 'MISSING",
+        ),
+        (("abandoned", "reopen", "7"), "Missing option '--reason'"),
+        (("events", "requeue", "x", "--reason", "r"), "Invalid value for"),
+        (("frobnicate",), "No such command 'frobnicate'"),
+        (("abandoned", "frobnicate\x1b[2J"), "No such command"),
+        (("send",), "Missing argument 'files'"),
+        (("--frobnicate",), "No such option: --frobnicate"),
     ],
 )
-def test_a_wrong_command_line_is_status_2(arguments: tuple[str, ...]) -> None:
+def test_a_wrong_command_line_is_one_sentence_that_names_the_help(
+    arguments: tuple[str, ...], words: str
+) -> None:
     done = ctl("--intake", "127.0.0.1:1", "--dispatcher", "127.0.0.1:1", *arguments)
 
-    assert done.status == 2
+    command = (
+        f"msgxctl {arguments[0]}" if arguments[0] in ("abandoned", "events", "send") else ""
+    )
+    assert done.status == Status.USAGE
+    assert words in sentence(done)
+    assert sentence(done).endswith("--help)")
+    assert command in sentence(done)
+    assert sentence(done).isprintable()
+    assert done.out == ""
+
+
+def test_a_group_without_a_command_shows_its_help() -> None:
+    done = ctl("abandoned")
+
+    assert done.status == Status.USAGE
+    assert "reopen" in done.out + done.err
 
 
 @pytest.mark.parametrize(
