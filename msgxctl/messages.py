@@ -8,6 +8,7 @@ import typer
 from msgx.domain.processing import ProcState
 from msgx.rpc.v1 import replay_pb2 as pb
 from msgxctl import options, show
+from msgxctl.failure import refuse
 from msgxctl.filters import filtered
 from msgxctl.pages import pages
 from msgxctl.place import Peer
@@ -142,7 +143,10 @@ def show_(
     request = pb.ShowMessageRequest(msg_id=msg_id, with_text=text or only is not None)
     answer = options.remote(context).ask(Peer.PROCESSOR, SERVICE, "ShowMessage", request)
     if only is not None:
-        show.exact(answer.raw_text if only is Text.SENT else answer.corrected_text)
+        wanted = answer.raw_text if only is Text.SENT else answer.corrected_text
+        if not wanted:
+            refuse(f"there is no {only} text of message {msg_id}")
+        show.exact(wanted)
     elif as_json:
         show.as_json(plain(answer))
     else:

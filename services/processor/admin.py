@@ -38,7 +38,6 @@ from services.processor.translate import (
 _MOST_IDS: Final = 1000
 _MOST_TRIES: Final = 100
 _MOST_ENTRIES: Final = 1000
-_LONGEST_TEXT: Final = 1024 * 1024
 _JOBS: Final = 3  # each has a thread of the server; health must find one
 _READS: Final = frozenset(
     {"ListMessages", "GroupFailures", "ShowMessage", "Preview", "DryRun", "ShowHead"}
@@ -295,5 +294,5 @@ def _dead(choice: Choice) -> Choice:
 
 
 def _sendable(text: str) -> str:
-    """Return `text` as an answer can carry it: cut, and without lone surrogates."""
-    return text[:_LONGEST_TEXT].encode("utf-8", "replace").decode()
+    """Return `text` as an answer can carry it: without lone surrogates."""
+    return text.encode("utf-8", "replace").decode()

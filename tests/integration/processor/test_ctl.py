@@ -80,6 +80,21 @@ def test_a_hostile_text_is_shown_harmless_and_kept_exact(line: Line, asked: Ctl)
     assert exact.out == BROKEN
 
 
+@pytest.mark.covers("R35", "R38")
+def test_a_large_text_is_put_into_a_file_whole_and_one_that_is_not_there_is_refused(
+    line: Line, asked: Ctl
+) -> None:
+    large = f"<MSG>{'旅' * 2_000_000}"
+    (dead,) = died(line, large)
+
+    whole = asked("dead", "show", dead, "--only", "sent")
+    none = asked("dead", "show", dead, "--only", "corrected")
+
+    assert whole.out == large
+    assert (none.status, none.out) == (Status.FAILED, "")
+    assert sentence(none) == f"there is no corrected text of message {dead}"
+
+
 @pytest.mark.covers("R35", "R55")
 def test_a_malformed_message_is_corrected_and_replayed(
     line: Line, asked: Ctl, tmp_path: Path
