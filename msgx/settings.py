@@ -5,12 +5,11 @@
 """
 
 import os
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Annotated, Literal, Self, TypeVar
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
 from msgx.config.group import Group, Retried, seconds
 from msgx.config.kinds import (
@@ -44,7 +43,7 @@ from msgx.config.kinds import (
     Tries,
     Zone,
 )
-from msgx.config.parameters import Unit, parameters
+from msgx.config.parameters import Unit
 from msgx.config.reading import Unusable, read_from
 from msgx.config.urls import DatabaseDsn, MailboxUrl, RedisUrl
 from msgx.domain.backoff import doubling
@@ -371,11 +370,6 @@ class AllSettings(ServiceSettings):
     redis: Redis
     projection: Projection = Projection()
     http: Http = Http()
-
-
-def variables(kind: type[BaseModel]) -> Iterator[str]:
-    """Yield the environment variable of every parameter below `kind`."""
-    return (one.variable for one in parameters(kind))
 
 
 S = TypeVar("S", bound=ProcessSettings)

@@ -86,12 +86,6 @@ def number(enum: EnumDescriptor, short: str) -> int:
     return int(enum.values_by_name[_prefix(enum) + short].number)
 
 
-def words(enum: EnumDescriptor) -> list[str]:
-    """Return the short names, in order."""
-    names = (str(value.name).removeprefix(_prefix(enum)) for value in enum.values)
-    return [name for name in names if name != _UNSET]
-
-
 def _prefix(enum: EnumDescriptor) -> str:
     """Return `HOLD_CAUSE_` for HoldCause."""
     letters = (f"_{c}" if c.isupper() and at else c for at, c in enumerate(str(enum.name)))

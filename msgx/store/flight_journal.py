@@ -80,11 +80,6 @@ def as_rows(writes: Iterable[tuple[Flight, EntryKind, Changes]]) -> str:
     return json.dumps(entries, ensure_ascii=False)
 
 
-def history(conn: Connection, flid: str) -> list[Entry]:
-    """Return every entry of `flid` in order of version."""
-    return histories(conn, [flid]).get(flid, [])
-
-
 def histories(conn: Connection, flids: Sequence[str]) -> dict[str, list[Entry]]:
     """Return every entry of each of `flids` that has one, in order of version."""
     found: dict[str, list[Entry]] = {}

@@ -13,7 +13,7 @@ from msgx.domain.delivery import Target
 from msgx.domain.failure import Away
 from services.dispatcher.decide.record import Record
 from services.dispatcher.settings import Settings
-from services.dispatcher.topics import UNKNOWN, topic_name
+from services.dispatcher.topics import HEADROOM, UNKNOWN, topic_name
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,6 @@ with an alarm than an event buried for somebody else's fault."""
 _PURGED: Final = frozenset({KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT})
 """What befalls the records of a transaction that failed as a whole: not why it failed."""
 
-_HEADROOM: Final = 64 * 1024  # key, headers and framing beside the value
 _TURN_SECONDS: Final = 0.1
 
 
@@ -79,7 +78,7 @@ class Sender:
             "compression.type": "lz4",
             "linger.ms": 1,
             "delivery.report.only.error": True,
-            "message.max.bytes": settings.dispatch.max_message_bytes + _HEADROOM,
+            "message.max.bytes": settings.dispatch.max_message_bytes + HEADROOM,
             "queue.buffering.max.messages": max(100_000, 2 * settings.dispatch.batch),
             "allow.auto.create.topics": False,
             # How often each connection knocks at a broker that is away (B12).

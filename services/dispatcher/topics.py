@@ -27,7 +27,7 @@ UNKNOWN: Final = frozenset(
 )
 _POLICY: Final = {Target.MSG: "delete", Target.SCHD: "compact"}
 _NEEDED: Final = "DESCRIBE_CONFIGS"
-_HEADROOM: Final = 64 * 1024  # key, headers and framing beside the value
+HEADROOM: Final = 64 * 1024  # key, headers and framing beside the value
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def wanted(kafka: Kafka, dispatch: Dispatch, target: Target) -> Topic:
         topic_name(kafka, target),
         kafka.partitions,
         _POLICY[target],
-        dispatch.max_message_bytes + _HEADROOM,
+        dispatch.max_message_bytes + HEADROOM,
     )
 
 

@@ -1,6 +1,5 @@
 """A message before it has its place: what it says, when it is due, and how it is laid out."""
 
-import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -58,8 +57,3 @@ def flop_draft(
 def offset(at: datetime, midnight: datetime, floor: timedelta) -> timedelta:
     """Turns an instant into an offset of the day, never before `floor`."""
     return max(at - midnight, floor)
-
-
-def jitter(rng: random.Random, minutes: int) -> timedelta:
-    """Picks a short span up to `minutes`, with seconds."""
-    return timedelta(seconds=rng.randrange(minutes * 60))

@@ -9,8 +9,8 @@ from typing import Final
 
 import pytest
 
-from msgx.config.parameters import PREFIX
-from msgx.settings import AllSettings, load, variables
+from msgx.config.parameters import PREFIX, parameters
+from msgx.settings import AllSettings, load
 from msgx.telemetry import metrics
 from tests.architecture.sources import PRODUCT, ROOT, modules
 from tools.page import publish
@@ -137,10 +137,7 @@ def test_commands_that_pages_name_exist() -> None:
 
 
 def test_parameters_and_metrics_that_pages_name_exist() -> None:
-    known = {
-        name.removeprefix(PREFIX).lower().replace("__", ".").replace("_", "-")
-        for name in variables(AllSettings)
-    }
+    known = {one.key.removeprefix("msgx.") for one in parameters(AllSettings)}
     named = {
         one
         for path in _documents()
@@ -180,6 +177,6 @@ def test_the_example_environment_is_one_that_services_accept(
 
     settings = load(AllSettings)
 
-    assert set(given) == set(variables(AllSettings))
+    assert set(given) == {one.variable for one in parameters(AllSettings)}
     assert settings.pipeline == type(settings.pipeline)()
     assert settings.dispatch == type(settings.dispatch)()

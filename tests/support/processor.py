@@ -225,7 +225,7 @@ class Line:
 
     def _folded(self, flid: str) -> tuple[dict[str, Any], tuple[Sharer, ...]]:
         state: dict[str, Any] = {}
-        entries = flight_journal.history(self.pg, flid)
+        entries = flight_journal.histories(self.pg, [flid])[flid]
         assert [entry.state_version for entry in entries] == list(range(1, len(entries) + 1))
         for entry in entries:
             for name, (before, after) in entry.changes.items():
