@@ -65,9 +65,8 @@ class Collection:
     (INV-14b)."""
 
     tag: str
-    sequence: (
-        str | None
-    )  # the attribute that numbers it: kept as SOURCE_SEQ, null and duplicates allowed
+    # the attribute that numbers it: kept as SOURCE_SEQ, null and duplicates allowed
+    sequence: str | None
     parts: tuple[PartField, ...]  # the sequence attribute first, if any
     limit: int  # more elements than this: DEAD(PROTOCOL)
     source: str

@@ -1,8 +1,8 @@
 """What a mailbox message says, once decoded: META, identity, and one typed payload.
 
 *Absent*, *empty* and *value* are three things (INV-14b, C-6): a tag that is absent is not a key
-of `told`, an
-empty one maps to None (an empty collection to an empty tuple), a value to the value.
+of `told`, an empty one maps to None (an empty collection to an empty tuple), a value to the
+value.
 """
 
 from collections.abc import Mapping

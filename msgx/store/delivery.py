@@ -75,8 +75,8 @@ _SENT: Final = """
     WITH acknowledged AS (
         SELECT m.event_id
           FROM msg_event m
-          JOIN unnest(%(ids)s::bigint[], %(versions)s::bigint[]) AS read (event_id,
-          state_version)
+          JOIN unnest(%(ids)s::bigint[], %(versions)s::bigint[])
+               AS read (event_id, state_version)
             ON m.event_id = read.event_id AND m.state_version = read.state_version
          WHERE m.target = %(target)s AND m.state = ANY(%(sources)s)
          ORDER BY m.event_id

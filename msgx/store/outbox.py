@@ -20,9 +20,8 @@ ADD: Final = """
     SELECT target, partition_key, event_type, payload, state_version, %(msg_id)s,
            %(now)s, %(traceparent)s
       FROM jsonb_to_recordset(%(events)s::jsonb)
-           AS new (place integer, target text, partition_key text, event_type text, payload
-           text,
-                   state_version bigint)
+           AS new (place integer, target text, partition_key text, event_type text,
+                   payload text, state_version bigint)
      ORDER BY place
         ON CONFLICT (partition_key) WHERE target = 'KAFKA:schd' DO UPDATE
        SET event_id = EXCLUDED.event_id, event_type = EXCLUDED.event_type, payload_version = 1,

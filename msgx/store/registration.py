@@ -15,7 +15,8 @@ _KNOWN: Final = """
 # A row below the highest registered one came late (R11).
 _REGISTER: Final = """
     INSERT INTO proc_state (msg_id, received_at, traceparent, late_after, enqueued_at,
-    updated_at) SELECT page.msg_id, page.received_at, page.traceparent,
+                            updated_at)
+    SELECT page.msg_id, page.received_at, page.traceparent,
            CASE WHEN page.msg_id < registered.highest THEN registered.highest END,
            msgx_now(), msgx_now()
       FROM unnest(%s::bigint[], %s::timestamptz[], %s::text[])

@@ -10,8 +10,8 @@ from msgx.store.connect import Connection
 
 _COUNT: Final = """
     INSERT INTO unmapped_field AS f (type, styp, tag, first_msg_id, last_msg_id, occurrences,
-    sample) VALUES (%(type)s, %(styp)s, %(tag)s, %(msg_id)s, %(msg_id)s, %(occurrences)s,
-    %(sample)s)
+                                     sample)
+    VALUES (%(type)s, %(styp)s, %(tag)s, %(msg_id)s, %(msg_id)s, %(occurrences)s, %(sample)s)
         ON CONFLICT (type, styp, tag) DO UPDATE
        SET last_msg_id = GREATEST(f.last_msg_id, EXCLUDED.last_msg_id),
            first_msg_id = LEAST(f.first_msg_id, EXCLUDED.first_msg_id),
