@@ -151,6 +151,7 @@ def test_every_event_of_a_day_is_as_the_document_says(line: Line) -> None:
         for one in DOCUMENT["components"]["messages"].values()
     }
     seen: Counter[str] = Counter()
+    kinds: set[str] = set()
 
     for event, target in events(line):
         sent = record(event, target, environment="test", max_bytes=10**6)
@@ -160,10 +161,18 @@ def test_every_event_of_a_day_is_as_the_document_says(line: Line) -> None:
         assert faults(value_schema, value) == [], sent.value
         assert faults(header_schema, headers) == [], headers
         assert value is None or value["STATE_VERSION"] == int(headers["msgx-state-version"])
-        seen[headers["ce_type"]] += 1
+        seen[f"{target.part} {headers['ce_type']}"] += 1
+        kinds |= {value["KIND"]} if target is Target.MSG and value is not None else set()
 
-    assert set(seen) == set(messages)
+    assert set(seen) == {
+        f"{channel} {looked_up(one['$ref'])['name']}"
+        for channel, told in DOCUMENT["channels"].items()
+        for one in told["messages"].values()
+    }
     assert min(seen.values()) > 1
+    assert kinds == set(
+        DOCUMENT["components"]["schemas"]["change"]["properties"]["KIND"]["enum"]
+    )
 
 
 @pytest.mark.covers("B116")

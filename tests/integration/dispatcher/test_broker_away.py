@@ -117,6 +117,7 @@ def test_a_broker_stopped_for_half_a_minute_under_a_full_batch_is_left_alone_and
             before = tries(log)
             until(lambda: clock.ticks() - begun >= AWAY_SECONDS, "half a minute", seconds=40)
             knocks, waves = len(seen), tries(log) - before
+            assert figures(log)["msgx_service_ready"] == 0
         assert 0 < waves < 5 * AWAY_SECONDS
         assert 0 < knocks < 5 * AWAY_SECONDS
         assert list(states(pg).values()).count("PENDING") == len(rows) + 300

@@ -4,10 +4,11 @@ import random
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import psycopg
 import pytest
+from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
 from msgx.domain.delivery import Target
@@ -115,6 +116,44 @@ def test_a_deletion_is_a_null_value_on_both_topics(
     assert set(states(pg).values()) == {"SENT"}
 
 
+def test_what_goes_over_the_wire_is_compressed(
+    pg: "psycopg.Connection[Any]", topicless: Settings
+) -> None:
+    make_topics(topicless, max_message_bytes="20000")
+    add(pg, "7", 1, payload='"' + "x" * 60_000 + '"')
+
+    with relaying(topicless) as relay:
+        settle(relay, nothing_pending(pg), "the event sent")
+
+    assert versions(consume(topicless), "7") == [1]
+
+
+@pytest.mark.covers("B71", "B65", "US-08")
+def test_after_a_crash_behind_the_first_event_of_a_message_the_others_follow_on_both_topics(
+    pg: "psycopg.Connection[Any]", given: Settings
+) -> None:
+    # Flight 7 has become a codeshare of 8.
+    added = [
+        add(pg, "8", 5, msg_id=12),
+        add(pg, "7", 3, msg_id=12, tombstone=True),
+        add(pg, "8", 5, msg_id=12, target=Target.SCHD),
+        add(pg, "7", 3, msg_id=12, target=Target.SCHD, tombstone=True),
+    ]
+    with relaying(changed(given, batch=1)) as relay:
+        settle(relay, lambda: "SENT" in states(pg).values(), "the first one sent")
+    assert list(states(pg).values()).count("SENT") == 1
+
+    with leading(given) as leadership:
+        for target in Target:
+            with relaying(given, target, leadership=leadership) as relay:
+                settle(relay, lambda: True, f"the rest for {target}")
+
+    assert set(states(pg).values()) == {"SENT"}
+    seen = [*consume(given), *consume(given, Target.SCHD)]
+    assert sorted(one.event_id for one in seen) == added
+    assert {one.key for one in seen if one.value is None} == {"7"}
+
+
 @pytest.mark.covers("B01", "B74", "R29")
 @pytest.mark.parametrize("after_dead", ["hold", "continue"])
 def test_an_event_too_large_dies_unsent_and_holds_its_flight_or_not(
@@ -214,6 +253,46 @@ def test_a_fenced_producer_makes_nothing_visible_and_marks_nothing(
 
             assert states(pg) == {event: "PENDING"}
             assert consume(given) == []
+
+
+class Paused(Producer):
+    """The real producer; once, something happens right before it commits."""
+
+    before_commit: ClassVar[list[Callable[[], None]]] = []
+
+    def commit_transaction(self, *given: Any) -> None:
+        """Commit, after what was to happen."""
+        if self.before_commit:
+            self.before_commit.pop()()
+        super().commit_transaction(*given)
+
+
+@pytest.mark.covers("R13", "R29")
+def test_what_a_fenced_producer_had_handed_over_never_becomes_visible(
+    pg: "psycopg.Connection[Any]", given: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.dispatcher.kafka.Producer", Paused)
+    with (
+        leading(given) as leadership,
+        relaying(given, leadership=leadership) as old,
+        relaying(given, leadership=leadership) as new,
+    ):
+        settle(old, lambda: True, "the old producer ready")
+        first = add(pg, "7", 1)
+
+        def take_over() -> None:
+            settle(new, nothing_pending(pg), "the first event sent by the new one")
+            add(pg, "7", 2)
+            settle(new, nothing_pending(pg), "the second one too")
+
+        monkeypatch.setattr(Paused, "before_commit", [take_over])
+        with pytest.raises(Away):
+            old.step()
+
+    assert set(states(pg).values()) == {"SENT"}
+    seen = consume(given)
+    assert versions(seen, "7") == [1, 2]
+    assert seen[0].event_id == first
 
 
 @pytest.mark.covers("R13")

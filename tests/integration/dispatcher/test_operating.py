@@ -1,8 +1,10 @@
 """Requeue, discard and pause as they reach the topics; the service as a process with its
 token."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,17 @@ from tests.support.operator import ALL, TOKEN, Operator, operating
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.kafka]
+REPLACED = """
+    UPDATE msg_event
+       SET event_id = nextval('event_id_seq'), state_version = %s, state = 'PENDING',
+           sent_at = NULL
+     WHERE target = 'KAFKA:schd' AND partition_key = '1'
+"""
+LISTENS = """
+    SELECT pid FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'msgx-dispatcher-wake'
+       AND query LIKE 'LISTEN%'
+"""
 LONG = '"' + "x" * 60_000 + '"'
 
 
@@ -163,6 +176,60 @@ def test_a_paused_topic_rests_over_a_restart_and_the_other_one_flows(
         until(lambda: states(pg)[event] == "SENT", "msg sent")
 
     assert versions(consume(given), "7") == [1]
+
+
+@pytest.mark.system
+@pytest.mark.covers("R29", "R37", "US-08")
+def test_states_go_by_the_period_full_pages_at_once_and_only_the_latest_of_each_flight(
+    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+) -> None:
+    first = [add(pg, str(flid), 1, target=Target.SCHD) for flid in range(1, 6)]
+    slow = {"MSGX_SCHD__FLUSH_PERIOD": "PT1H", "MSGX_SCHD__FLUSH_LIMIT": "2"}
+    with (
+        running(given, tmp_path / "log", MSGX_ADMIN__TOKEN=TOKEN, **slow),
+        calling(tmp_path / "log") as caller,
+    ):
+        until(nothing_pending(pg), "the pages sent")
+        for version in (2, 3):
+            pg.execute(REPLACED, (version,))
+            event = add(pg, "9", version)
+            until(partial(is_sent, pg, event), "a change sent meanwhile")
+        state = [event for event, told in states(pg).items() if told == "PENDING"]
+        assert len(state) == 1
+
+        caller.wake("schd")
+        until(nothing_pending(pg), "the latest state sent")
+
+    assert versions(consume(given, Target.SCHD), "1") == [1, 3]
+    assert waves(tmp_path / "log", "schd") == [
+        [2, first[1]], [2, first[3]], [1, first[4]], [1, *state],
+    ]  # fmt: skip
+
+
+@pytest.mark.system
+@pytest.mark.covers("R29", "US-08")
+def test_what_is_released_wakes_the_service_from_a_long_rest(
+    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+) -> None:
+    with running(given, tmp_path / "log", MSGX_DISPATCH__IDLE_INTERVAL="PT1H"):
+        until(lambda: pg.execute(LISTENS).fetchone(), "it listens")
+        event = add(pg, "7", 1)
+        pg.execute("SELECT pg_notify('msgx_released', '')")  # as the end of a message does
+        until(lambda: states(pg)[event] == "SENT", "the event sent")
+
+
+def is_sent(pg: "psycopg.Connection[Any]", event: int) -> bool:
+    return states(pg)[event] == "SENT"
+
+
+def waves(log: Path, topic: str) -> list[list[int]]:
+    """Return the last event of each wave of a topic, and how many it had, by the log."""
+    lines = [json.loads(line) for line in log.read_text().splitlines() if line[0] == "{"]
+    return [
+        [line["events"], line["last_event_id"]]
+        for line in lines
+        if line["event"] == "delivered" and line["topic"].endswith(topic)
+    ]
 
 
 @contextmanager

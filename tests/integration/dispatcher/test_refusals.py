@@ -1,13 +1,14 @@
 """Events that the broker refuses: found in their wave, counted, held."""
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import psycopg
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 
 from services.dispatcher.settings import Settings
 from tests.support.dispatcher import (
@@ -41,11 +42,14 @@ class Stamped(Producer):
 
 
 def refusing(
-    monkeypatch: pytest.MonkeyPatch, given: Settings, wrong: Callable[[int], bool]
+    monkeypatch: pytest.MonkeyPatch,
+    given: Settings,
+    wrong: Callable[[int], bool],
+    kind: type[Stamped] = Stamped,
 ) -> None:
     """Make the topics, and let the broker refuse the events that `wrong` picks at each try."""
     monkeypatch.setattr(Stamped, "wrong", staticmethod(wrong), raising=False)
-    monkeypatch.setattr("services.dispatcher.kafka.Producer", Stamped)
+    monkeypatch.setattr("services.dispatcher.kafka.Producer", kind)
     make_topics(given, message_timestamp_before_max_ms="3600000")
 
 
@@ -103,12 +107,41 @@ def test_refusals_are_counted_across_restarts_and_end_in_dead(
     assert [one.event_id for one in consume(given)] == [other]
 
 
-@pytest.mark.covers("B01", "B03", "B63", "R29")
-def test_refused_at_random_the_versions_of_a_flight_still_strictly_increase(
+class Faulty(Stamped):
+    """The same in front of a broker that fails at some calls of each stage of a wave."""
+
+    stages: ClassVar[dict[str, list[int]]]  # which calls of a stage are still to fail
+    calls: ClassVar[Counter[str]]
+
+    def begin_transaction(self) -> None:
+        """Fail before anything was asked."""
+        self._fail("begin")
+        super().begin_transaction()
+
+    def produce(self, *given: Any, **named: Any) -> None:
+        """Fail in the middle of a wave."""
+        self._fail("produce")
+        super().produce(*given, **named)
+
+    def commit_transaction(self, *given: Any) -> None:
+        """Lose the question, or the answer: then the wave is visible."""
+        self._fail("commit")
+        super().commit_transaction(*given)
+        self._fail("committed")
+
+    def _fail(self, stage: str) -> None:
+        self.calls[stage] += 1
+        if self.calls[stage] in self.stages[stage]:
+            self.stages[stage].remove(self.calls[stage])
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+
+
+@pytest.mark.covers("B01", "B03", "B63", "B65", "R29", "INV-10")
+def test_where_the_broker_fails_and_refuses_at_random_the_versions_still_strictly_increase(
     pg: "psycopg.Connection[Any]", topicless: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = changed(
-        topicless, max_attempts=50, ladder=(timedelta(microseconds=1),) * 49, batch=10
+        topicless, max_attempts=50, ladder=(timedelta(microseconds=1),) * 49, batch=20
     )
     draw = random.Random(11)
     last = dict.fromkeys(["7", *(str(flid) for flid in range(100, 140))], 0)
@@ -116,20 +149,29 @@ def test_refused_at_random_the_versions_of_a_flight_still_strictly_increase(
     for flid in draw.sample(["7"] * 200 + list(last)[1:] * 5, 400):
         last[flid] += 1
         added.append(add(pg, flid, last[flid]))
-    bad = draw.sample(added, 2)
-    left = {event: draw.randint(4, 5) for event in bad}
+    left = dict.fromkeys(draw.sample(added, 2), 6)  # the wave is halved until it stands alone
+    bad = set(left)
 
     def wrong(event: int) -> bool:
         left[event] = left.get(event, 0) - 1
         return left[event] >= 0
 
-    refusing(monkeypatch, given, wrong)
+    refusing(monkeypatch, given, wrong, Faulty)
+    stages = {stage: draw.sample(range(1, 15), 2) for stage in ("begin", "commit", "committed")}
+    stages["produce"] = draw.sample(range(1, 400), 2)
+    monkeypatch.setattr(Faulty, "stages", stages, raising=False)
+    monkeypatch.setattr(Faulty, "calls", Counter(), raising=False)
 
     with relaying(given) as relay:
         settle(relay, nothing_pending(pg), "all events sent")
 
+    assert not any(stages.values()), "a stage did not fail"
     seen = consume(given)
-    assert {flid: versions(seen, flid) for flid in last} == {
+    assert {flid: list(dict.fromkeys(versions(seen, flid))) for flid in last} == {
         flid: list(range(1, count + 1)) for flid, count in last.items()
     }
-    assert attempts(pg) > 0
+    assert {one.event_id for one in seen} == set(added)
+    assert len({(one.event_id, one.key, one.version, one.value) for one in seen}) == 400
+    assert len(seen) > 400  # what was committed without an answer went once more
+    counted = pg.execute("SELECT event_id FROM msg_event WHERE attempts > 0").fetchall()
+    assert {event for (event,) in counted} == bad

@@ -53,6 +53,15 @@ def test_events_are_released_by_the_end_of_their_message_and_not_before(line: Li
     assert latest(line)["released_at"] == finished
 
 
+@pytest.mark.covers("R29", "US-08")
+def test_the_end_of_a_message_that_released_events_wakes_the_dispatcher(line: Line) -> None:
+    line.pg.execute("LISTEN msgx_released")
+
+    line.run(adft(fltr("1")))
+
+    assert list(line.pg.notifies(timeout=10, stop_after=1))
+
+
 @pytest.mark.covers("R28", "R40", "B04")
 def test_a_change_says_what_changed_and_the_state_says_all(line: Line) -> None:
     line.pg.execute("UPDATE proc_state SET traceparent = '00-1-2-01'")
