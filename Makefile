@@ -10,7 +10,7 @@ BIN := .venv/bin
 ARGS ?=
 GENERATORS := $(sort $(wildcard tools/gen_*.py))
 
-.PHONY: help setup setup-python demo test check format up down status lock proto pages conformance verify bench-decide bench bench-relay
+.PHONY: help setup setup-python demo test check format up down status lock proto pages conformance verify bench-decide bench bench-relay bench-reference
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -37,6 +37,9 @@ verify: setup-python  ## compare journal, tables, outbox and Redis of a kept or 
 
 bench-relay: setup  ## measure how fast a backlog leaves, beside a floor
 	@$(BIN)/python -m tests.bench.relay $(ARGS)
+
+bench-reference: setup  ## time a package of reference data, and the hand-off to refdata
+	@$(BIN)/python -m tests.bench.reference $(ARGS)
 
 bench: setup  ## time the processor over a backlog: messages a second, memory
 	@$(BIN)/python tools/bench_processor.py

@@ -172,6 +172,9 @@ a field of that name itself."""
 KEY_LIMIT: Final = 64
 """The most characters of a part of a key."""
 
+RKEY_LIMIT: Final = 2 * KEY_LIMIT + 1
+"""The most characters of a key: of RSTA two parts and what joins them."""
+
 
 def fields_of(category: Category) -> Mapping[str, RefField]:
     """Return the fields that are read of a category's record, its own first, by their name in

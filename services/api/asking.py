@@ -33,12 +33,13 @@ class Asking:
             Wrong: the span is none.
             Busy: too many requests wait.
         """
-        begin, last = _asked(
-            lambda: span(start, end, zone=self._airport.zone, day_cut=self._airport.day_cut)
-        )
-        return self._register(
-            _asked(lambda: Wish.plan(begin, last, longest=self._settings.max_span))
-        )
+        zone, day_cut = self._airport.zone, self._airport.day_cut
+
+        def wish() -> Wish:
+            ends = span(start, end, zone=zone, day_cut=day_cut)
+            return Wish.plan(*ends, longest=self._settings.max_span)
+
+        return self._register(_asked(wish))
 
     def reference(self, category: str, rtyp: str | None) -> int:
         """Register a request for reference data and return its number.

@@ -129,7 +129,7 @@ class Requests(requests_pb2_grpc.RequestServiceServicer):
                         timeout=self._settings.timeout,
                     )
                 if not moved:
-                    raise Refusal("an answer to this request is in work: it was written")
+                    raise Refusal("an answer to this request has come: it was written")
                 asked = {"req_id": request.req_id, "seqn": before.seqn} | (
                     {"resend": True} if row is None else {"written_row": row}
                 )

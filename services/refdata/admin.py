@@ -2,20 +2,16 @@
 
 import json
 from datetime import UTC, datetime
-from typing import Final
 
 import grpc
 
-from msgx.domain.refdata import KEY_LIMIT, RTYPES, Category
+from msgx.domain.refdata import RKEY_LIMIT, RTYPES, Category
 from msgx.rpc.v1 import refdata_pb2 as pb
 from msgx.rpc.v1 import refdata_pb2_grpc
 from msgx.runtime.address import GrpcService
 from msgx.runtime.desk import Desk, Refusal, page_of, stamp, word_of
 from msgx.store import ref_records
 from msgx.store.ref_records import Counted, Record
-
-_LONGEST_KEY: Final = 2 * KEY_LIMIT + 1
-"""Of RSTA: two parts and what joins them."""
 
 
 class Records(refdata_pb2_grpc.RefdataServiceServicer):
@@ -81,7 +77,7 @@ def _category_of(given: str) -> Category:
 
 
 def _after(given: str) -> str:
-    if len(given) > _LONGEST_KEY or not given.isprintable():
+    if len(given) > RKEY_LIMIT or not given.isprintable():
         raise Refusal("after_key is no key")
     return given
 

@@ -7,7 +7,6 @@ category that is refused stays as it was, and stops only itself (INV-26, INV-27)
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Final
 
 import psycopg
 
@@ -49,8 +48,6 @@ from services.refdata.decide import (
 from services.refdata.fetch import Fetcher
 
 log = logging.getLogger(__name__)
-
-_AT_ONCE: Final = timedelta()
 
 
 class Executor:
@@ -217,13 +214,8 @@ class Executor:
 
 
 def _is_ours(head: Head | None, msg_id: int) -> bool:
-    """Tell whether the message still is the lowest open one, routed to us, and due (INV-3)."""
-    return (
-        head is not None
-        and head.msg_id == msg_id
-        and head.route is Route.REFDATA
-        and head.wait <= _AT_ONCE
-    )
+    """Tell whether the message still is the lowest open one, and routed to us (INV-3)."""
+    return head is not None and head.msg_id == msg_id and head.route is Route.REFDATA
 
 
 def _newer(conn: Connection, msg_id: int, reference: Reference, change: Change) -> Newer:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from msgx.domain.refdata import KEY_LIMIT, Category
+from msgx.domain.refdata import KEY_LIMIT, RKEY_LIMIT, Category
 from services.api import schema
 from services.api.door import Gate
 from services.api.envelope import ok
@@ -17,7 +17,6 @@ _PAGE: Final = 100
 _LONGEST_PAGE: Final = 1000
 _AWAY: Final = (503, "PostgreSQL is away, or too many requests are in work")
 _PRINTABLE: Final = r"^[^\x00-\x1f\x7f]*$"
-_KEY: Final = 2 * KEY_LIMIT + 1  # of RSTA: two parts and what joins them
 
 
 def router(reference: Reference, *, uses: Gate) -> APIRouter:
@@ -57,7 +56,7 @@ def router(reference: Reference, *, uses: Gate) -> APIRouter:
     )
     async def page(
         category: Category,
-        after: Annotated[str, Query(max_length=_KEY, pattern=_PRINTABLE)] = "",
+        after: Annotated[str, Query(max_length=RKEY_LIMIT, pattern=_PRINTABLE)] = "",
         limit: Annotated[int, Query(ge=1, le=_LONGEST_PAGE)] = _PAGE,
     ) -> Response:
         return await use(reference.page, category, after=after, limit=limit)

@@ -12,6 +12,7 @@ from msgx.domain.failure import Away
 from msgx.runtime.leadership import Standby
 from msgx.settings import Pipeline
 from msgx.store import service_term
+from msgx.telemetry import metrics
 from tests.support.intake import move_time, stop_time
 from tests.support.messages import adft, fltr
 from tests.support.processor import Line
@@ -125,6 +126,21 @@ def test_a_mailbox_that_is_away_keeps_the_head_and_consumes_no_attempt(
         relay.restore()
         desk.run()
     assert line.end(head)[0] == "SUCCEEDED"
+    board = desk.keeper.board
+    assert board.read(metrics.FAILURES)["INFRA",] == tries
+    assert board.read(metrics.FINISHED)["SUCCEEDED", "GLST"] == 1
+
+
+@pytest.mark.covers("R38")
+def test_the_text_of_a_dead_package_is_not_kept_where_nobody_wants_it(
+    line: Line, desk: Desk
+) -> None:
+    desk.restart(keep_raw=False)
+
+    (dead,) = desk.run(gates("DNLD", "1", recs=2))
+
+    assert line.end(dead)[0] == "DEAD"
+    assert line.one("SELECT raw FROM dead_letter WHERE msg_id = %s", dead) is None
 
 
 @pytest.mark.covers("R38", "R16")

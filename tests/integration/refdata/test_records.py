@@ -1,6 +1,7 @@
 """What stands in REF_MASTER after each kind of message, and what its views say (INV-26)."""
 
 from datetime import timedelta
+from xml.sax.saxutils import escape
 
 import psycopg
 import pytest
@@ -154,6 +155,30 @@ def test_views_have_typed_columns_and_no_value_is_null(line: Line, desk: Desk) -
     assert windows == [{"rkey": "GATE:1", "stat": "D", "begin_at": begin, "end_at": None}]
 
 
+@pytest.mark.covers("INV-26", "US-13")
+def test_hostile_texts_are_values_in_keys_views_and_questions(line: Line, desk: Desk) -> None:
+    text = """'; DROP TABLE ref_master; --"\\{"a": null}<b>&%s $1 𠜎"""
+    desk.run(
+        package(
+            "CLST", "DNLD", record("CLST", CCOD=escape(text), CNMC=escape(text), CTML="null")
+        ),
+        package("RSTA", "DNLD", state(escape(text), "D"), state("null", "E")),
+    )
+
+    assert line.rows("SELECT rkey, ccod, cnmc, ctml FROM ref_clst") == [
+        {"rkey": text, "ccod": text, "cnmc": text, "ctml": "null"}
+    ]
+    assert line.rows("SELECT rtyp, rsid, stat FROM ref_rsta WHERE rsid = %s", text) == [
+        {"rtyp": "GATE", "rsid": text, "stat": "D"}
+    ]
+    asked = [line.one("SELECT availability('GATE', %s, now())", one) for one in (text, "null")]
+    assert asked == [False, True]
+
+    desk.run(package("CLST", "DEL", record("CLST", CCOD=escape(text))))
+
+    assert desk.records("CLST") == {}
+
+
 @pytest.mark.covers("INV-26")
 def test_each_view_has_the_fields_of_the_registry(line: Line) -> None:
     for category in Category:
@@ -171,7 +196,7 @@ def test_each_view_has_the_fields_of_the_registry(line: Line) -> None:
         ], category
 
 
-@pytest.mark.covers("CLM-6", "US-13")
+@pytest.mark.covers("C-10", "US-13")
 def test_the_admin_api_reads_views_and_table_and_writes_nothing(line: Line) -> None:
     with line.pg.transaction(force_rollback=True):
         line.pg.execute("SET LOCAL ROLE msgx_admin_api")

@@ -147,7 +147,7 @@ def test_only_an_unknown_request_is_resolved(
 
 
 @pytest.mark.covers("R55")
-def test_an_unknown_request_with_an_answer_in_work_is_not_sent_again(
+def test_an_unknown_request_that_an_answer_has_matched_is_not_sent_again(
     call: Caller, pg: "psycopg.Connection[Any]"
 ) -> None:
     req_id = asked(pg, state="UNKNOWN")
@@ -157,7 +157,7 @@ def test_an_unknown_request_with_an_answer_in_work_is_not_sent_again(
 
     said = call.refusal("Resolve", pb.ResolveRequest(admin=WHO, req_id=req_id, resend=True))
 
-    assert "in work" in said
+    assert said.endswith("an answer to this request has come: it was written")
     assert request(pg, req_id) == "UNKNOWN"
     assert audited(pg) == []
 
