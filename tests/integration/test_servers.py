@@ -10,6 +10,7 @@ from psycopg.conninfo import conninfo_to_dict
 from redis import Redis
 
 from tests.support.servers import kafka, mysql, postgres, redis
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 
 @pytest.mark.pg
@@ -54,11 +55,14 @@ def test_two_redis_databases_have_their_own_keys(redis_server_url: str) -> None:
 @pytest.mark.kafka
 def test_topics_under_a_prefix_go_away(kafka_bootstrap: str) -> None:
     admin = AdminClient({"bootstrap.servers": kafka_bootstrap})
+
+    def left(prefix: str) -> list[str]:
+        topics = admin.list_topics(timeout=PATIENCE_SECONDS).topics
+        return [name for name in topics if name.startswith(prefix)]
+
     with kafka.prefix(kafka_bootstrap) as own:
         for made in admin.create_topics([NewTopic(f"{own}msg", 1, 1)]).values():
-            made.result(timeout=15)
-        during = set(admin.list_topics(timeout=10).topics)
+            made.result(timeout=PATIENCE_SECONDS)
+        until(lambda: left(own) == [f"{own}msg"], "the topic is there")
 
-    after = set(admin.list_topics(timeout=10).topics)
-    assert f"{own}msg" in during
-    assert not [name for name in after if name.startswith(own)]
+    until(lambda: left(own) == [], "no topic is left")

@@ -2,22 +2,22 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from datetime import timedelta
 from typing import Any, Final
 
 from pydantic import SecretStr
 
-from msgx import clock
-from msgx.domain.failure import Away
 from msgx.projection.read import Reader
-from msgx.settings import Database, Http, Redis
+from msgx.settings import Http, Redis
 from msgx.settings import Mailbox as MailboxSettings
 from services.api.app import READS, build
 from services.api.landing import Landing
 from services.api.records import Records
 from services.api.server import HttpServer
 from services.api.settings import ApiSettings
+from tests.support import patient
 from tests.support.process import Process
-from tests.support.waiting import PATIENCE_SECONDS
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 NOWHERE: Final = "127.0.0.1:9"
 
@@ -28,15 +28,20 @@ def api_settings(
     mailbox: str = f"mysql://nobody:nothing@{NOWHERE}/none",
     database: str = "host=127.0.0.1 port=9 dbname=none user=nobody",
     http: dict[str, Any] | None = None,
+    redis_timeout: timedelta = patient.PATIENT,
     read_only: bool = False,
 ) -> ApiSettings:
     """Return settings for a free port; what is not named is away."""
     return ApiSettings(
         environment="test",
-        database=Database(dsn=SecretStr(database)),
-        redis=Redis.model_validate({"url": redis, "timeout": "PT1S"}),
-        mailbox=MailboxSettings.model_validate({"url": mailbox, "read_only": read_only}),
-        http=Http.model_validate({"bind": "127.0.0.1:0", **(http or {})}),
+        database=patient.database(database),
+        redis=Redis.model_validate({"url": redis, "timeout": redis_timeout}),
+        mailbox=MailboxSettings(
+            url=SecretStr(mailbox), timeout=patient.PATIENT, read_only=read_only
+        ),
+        http=Http.model_validate(
+            {"bind": "127.0.0.1:0", "timeout": patient.PATIENT, **(http or {})}
+        ),
     )
 
 
@@ -61,9 +66,11 @@ class Api(Process):
     def __init__(self, settings: ApiSettings, **environment: str) -> None:
         given = {
             "MSGX_HTTP__BIND": settings.http.bind,
+            "MSGX_HTTP__TIMEOUT": f"PT{PATIENCE_SECONDS:.0f}S",
             "MSGX_REDIS__URL": settings.redis.url.get_secret_value(),
             "MSGX_DATABASE__DSN": settings.database.dsn.get_secret_value(),
             "MSGX_MAILBOX__URL": settings.mailbox.url.get_secret_value(),
+            "MSGX_MAILBOX__TIMEOUT": f"PT{PATIENCE_SECONDS:.0f}S",
         }
         super().__init__("api", given | environment)
 
@@ -92,12 +99,3 @@ def running(settings: ApiSettings, **environment: str) -> Iterator[Api]:
     finally:
         if api.child.poll() is None:
             api.kill()
-
-
-def until(condition: Any, what: str) -> None:
-    """Wait until `condition()` is true."""
-    deadline = clock.ticks() + PATIENCE_SECONDS
-    while not condition():
-        if clock.ticks() > deadline:
-            raise Away(f"in vain: {what}")
-        clock.rest(0.01)

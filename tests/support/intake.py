@@ -21,8 +21,7 @@ from msgx.runtime.desk import Desk
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.session import Session
 from msgx.settings import Admin as AdminSettings
-from msgx.settings import Control, Database, Intake, Pipeline
-from msgx.settings import Mailbox as MailboxSettings
+from msgx.settings import Control, Intake, Pipeline
 from msgx.store import service_term
 from msgx.store.service_term import Service
 from msgx.telemetry.board import Board
@@ -31,6 +30,7 @@ from services.intake.backfill import Backfiller
 from services.intake.poller import Poller
 from tests.support import patient
 from tests.support.servers import mysql
+from tests.support.waiting import PATIENCE_SECONDS
 
 TOKEN: Final = "a-token-for-tests-only"
 WHO: Final = Admin(operator="ops", reason="a test")
@@ -65,8 +65,8 @@ def polling(
     **intake: Any,
 ) -> Iterator[Poller]:
     """Yield a poller whose steps the test makes."""
-    session = Session(Database(dsn=SecretStr(dsn)), "intake-test")
-    with closing(session), closing(Mailbox(MailboxSettings(url=SecretStr(url)))) as mailbox:
+    session = Session(patient.database(dsn), "intake-test")
+    with closing(session), closing(Mailbox(patient.mailbox(url))) as mailbox:
         yield Poller(
             session=session,
             mailbox=mailbox,
@@ -82,14 +82,11 @@ def backfilling(
     dsn: str,
     url: str,
     term: Callable[[], int],
-    *,
-    timeout: timedelta = timedelta(seconds=5),
     **pipeline: Any,
 ) -> Iterator[Backfiller]:
     """Yield a backfiller whose steps the test makes."""
     session = Session(patient.database(dsn), "intake-test", transaction_timeout=patient.PATIENT)
-    settings = MailboxSettings(url=SecretStr(url), timeout=timeout)
-    with closing(session), closing(Mailbox(settings)) as mailbox:
+    with closing(session), closing(Mailbox(patient.mailbox(url))) as mailbox:
         yield Backfiller(
             session=session, mailbox=mailbox, term=term, pipeline=Pipeline(**pipeline)
         )
@@ -246,7 +243,7 @@ class Marking:
         """Make a call."""
         told = [("authorization", f"Bearer {TOKEN}")]
         return getattr(self._stub, name)(
-            request, metadata=told, timeout=20, wait_for_ready=True
+            request, metadata=told, timeout=PATIENCE_SECONDS, wait_for_ready=True
         )
 
     def reopen(self, **fields: Any) -> Any:
@@ -264,10 +261,12 @@ def answering(
     leadership: Leadership,
     url: str = "mysql://nobody@127.0.0.1:9/none",
     window: int = 5000,
+    **database: Any,
 ) -> Iterator[int]:
     """Answer calls as intake does; yield the port."""
-    session = Session(Database(dsn=SecretStr(dsn)), "intake-admin")
-    mailbox = Mailbox(MailboxSettings(url=SecretStr(url)))
+    given = patient.database(dsn).model_copy(update=database)
+    session = Session(given, "intake-admin")
+    mailbox = Mailbox(patient.mailbox(url))
     with closing(Desk(leadership, session)) as desk, closing(mailbox):
         admin = AdminSettings(token=SecretStr(TOKEN))
         server = Address(Control(), admin, [Marks(desk, mailbox, window).service()])

@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic import SecretStr
 
-from msgx.settings import Database, Leadership
+from msgx.settings import Database, Leadership, Mailbox
 
 PATIENT: Final = timedelta(minutes=2)
 LEADERSHIP: Final = Leadership(timeout=PATIENT)
@@ -17,3 +17,8 @@ WAITS: Final = dict.fromkeys(("connect_timeout", "statement_timeout", "lock_time
 def database(dsn: str) -> Database:
     """Return the settings of a database that is waited for."""
     return Database(dsn=SecretStr(dsn), **WAITS)
+
+
+def mailbox(url: str) -> Mailbox:
+    """Return the settings of a mailbox that is waited for."""
+    return Mailbox(url=SecretStr(url), timeout=PATIENT)

@@ -31,6 +31,7 @@ class Process:
                 **ours,
                 "MSGX_ENVIRONMENT": "test",
                 "MSGX_CONTROL__BIND": "127.0.0.1:0",
+                "MSGX_CONTROL__GRACE": f"PT{PATIENCE_SECONDS:.0f}S",
                 **environment,
             },
             stderr=subprocess.PIPE,
@@ -54,7 +55,7 @@ class Process:
             stub = health_pb2_grpc.HealthStub(channel)
             request = health_pb2.HealthCheckRequest(service=part)
             try:
-                answer = stub.Check(request, timeout=5, wait_for_ready=True)
+                answer = stub.Check(request, timeout=PATIENCE_SECONDS, wait_for_ready=True)
             except grpc.RpcError as error:
                 return str(error.code().name)
             return str(health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status))
@@ -67,7 +68,7 @@ class Process:
         """Return the lines of `/metrics`."""
         self._until(lambda: bool(self.logged("started")), "it starts")
         where = f"http://127.0.0.1:{self.logged('started')[0]['metrics_port']}/metrics"
-        with urllib.request.urlopen(where, timeout=5) as answer:
+        with urllib.request.urlopen(where, timeout=PATIENCE_SECONDS) as answer:
             return set(answer.read().decode().splitlines())
 
     def wait_for_figures(self, wanted: set[str]) -> None:
@@ -109,7 +110,8 @@ class Process:
     def _collect(self, stream: IO[str]) -> None:
         with stream:
             for line in stream:
-                self.lines.append(line.rstrip("\n"))
+                if line.endswith("\n"):  # else a kill has cut it off
+                    self.lines.append(line.rstrip("\n"))
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import psycopg
 
@@ -18,12 +19,15 @@ _WAITS_FOR_A_LOCK = """
 
 
 def environment(places: Places) -> dict[str, str]:
-    """Return the variables of a processor that soon notices everything."""
+    """Return the variables of a processor that waits for everything, however long a test that
+    is held up takes, and is idle only for a moment."""
     return {
         "MSGX_DATABASE__DSN": ours(places.dsn),
         "MSGX_MAILBOX__URL": places.mailbox,
         "MSGX_REDIS__URL": places.redis,
-        "MSGX_LEADERSHIP__TIMEOUT": "PT3S",
+        "MSGX_LEADERSHIP__TIMEOUT": "PT10M",
+        "MSGX_DATABASE__LOCK_TIMEOUT": "PT10M",
+        "MSGX_DATABASE__STATEMENT_TIMEOUT": "PT10M",
         "MSGX_PIPELINE__IDLE_INTERVAL": "PT0.02S",
     }
 
@@ -33,6 +37,10 @@ def processing(line: Line, **variables: str) -> Iterator[Process]:
     """Run a processor; nothing of it is left at the end."""
     with running("processor", **{**environment(line.places), **variables}) as process:
         yield process
+
+
+SOON_LOST: Final = {"MSGX_LEADERSHIP__TIMEOUT": "PT3S"}
+"""What a process is given that shall lose its session soon after it was stopped."""
 
 
 @contextmanager

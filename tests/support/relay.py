@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit, urlunsplit
 
+from tests.support.waiting import PATIENCE_SECONDS
+
 HOST = "127.0.0.1"
 CHUNK = 65536
 
@@ -22,7 +24,8 @@ class Relay:
         self._away = False
         self._until_loss: int | None = None
         self.port = int(self._listener.getsockname()[1])
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     def lose_answer(self, number: int) -> None:
         """Forward the next `number` requests, and end the connection at the last one's
@@ -34,9 +37,8 @@ class Relay:
         """End every connection, and each new one at once: the server is gone."""
         with self._guard:
             self._away = True
-            ended, self._open = self._open, set()
-        for one in ended:
-            _end(one)
+            for one in self._open:
+                _end(one)
 
     def restore(self) -> None:
         """Let connections through again."""
@@ -44,7 +46,9 @@ class Relay:
             self._away = False
 
     def close(self) -> None:
-        """End everything."""
+        """End everything; no descriptor is given back while a thread may use it."""
+        _end(self._listener)
+        self._accepting.join()
         self._listener.close()
         self.cut()
 
@@ -52,23 +56,29 @@ class Relay:
         with suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
-                with self._guard:
-                    away = self._away
-                if away:
-                    _end(client)
-                else:
-                    self._join(client)
+                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
-    def _join(self, client: socket.socket) -> None:
-        server = socket.create_connection(self._target, timeout=5)
+    def _serve(self, client: socket.socket) -> None:
+        """Join one client with the server until either side ends it."""
+        with client, suppress(OSError), self._to_server() as server:
+            with self._guard:
+                if self._away:
+                    return
+                self._open |= {client, server}
+            losing = threading.Event()
+            answers = threading.Thread(
+                target=self._pump, args=(server, client, False, losing), daemon=True
+            )
+            answers.start()
+            self._pump(client, server, True, losing)
+            answers.join()
+            with self._guard:
+                self._open -= {client, server}
+
+    def _to_server(self) -> socket.socket:
+        server = socket.create_connection(self._target, timeout=PATIENCE_SECONDS)
         server.settimeout(None)
-        losing = threading.Event()
-        with self._guard:
-            self._open |= {client, server}
-        for source, sink, request in ((client, server, True), (server, client, False)):
-            threading.Thread(
-                target=self._pump, args=(source, sink, request, losing), daemon=True
-            ).start()
+        return server
 
     def _pump(
         self, source: socket.socket, sink: socket.socket, request: bool, losing: threading.Event
@@ -81,8 +91,6 @@ class Relay:
                     break
                 sink.sendall(chunk)
         for one in (source, sink):
-            with self._guard:
-                self._open.discard(one)
             _end(one)
 
     def _last(self) -> bool:
@@ -111,4 +119,3 @@ def relayed(url: str) -> Iterator[tuple[Relay, str]]:
 def _end(one: socket.socket) -> None:
     with suppress(OSError):
         one.shutdown(socket.SHUT_RDWR)
-    one.close()

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgx import clock
 
-PATIENCE_SECONDS: Final = 30.0
+PATIENCE_SECONDS: Final = 60.0
 
 
 def until(

@@ -32,6 +32,7 @@ from services.processor.settings import ProcessorSettings
 from services.processor.snapshot import Snapshots
 from tests.support import patient
 from tests.support.servers import mysql
+from tests.support.waiting import PATIENCE_SECONDS
 
 SOON: Final = timedelta(milliseconds=5)
 EVERY_STEP: Final = timedelta(microseconds=1)
@@ -111,7 +112,7 @@ def clear(places: Places) -> None:
             pg.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(name)))
     with closing(mysql.connect(places.mailbox)) as mailbox, mailbox.cursor() as cursor:
         cursor.execute("DELETE FROM CMINMSGS")
-    with closing(redis.Redis.from_url(places.redis, socket_timeout=5)) as own:
+    with closing(redis.Redis.from_url(places.redis, socket_timeout=PATIENCE_SECONDS)) as own:
         own.flushdb()
 
 

@@ -12,12 +12,13 @@ from tests.support.messages import adft, fltr, stand
 from tests.support.process import Process
 from tests.support.processor import Line
 from tests.support.processor_process import (
+    SOON_LOST,
     held,
     processing,
     wait_for_end,
     wait_for_lock,
 )
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 pytestmark = [pytest.mark.system, pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
 
@@ -39,7 +40,7 @@ class Watch:
 
     def completed(self) -> list[str]:
         """Return what was told once the server has ended the Watch."""
-        self._thread.join(30)
+        self._thread.join(PATIENCE_SECONDS)
         assert not self._thread.is_alive(), "the Watch is still open"
         self._channel.close()
         return self.told
@@ -107,9 +108,13 @@ def test_a_standby_takes_over_when_the_leader_stops(line: Line) -> None:
 def test_a_leader_that_stands_still_is_replaced_and_writes_nothing_when_it_wakes(
     line: Line,
 ) -> None:
-    with processing(line) as first, processing(line, MSGX_PIPELINE__PREFETCH="1") as second:
-        until(lambda: first.logged("leads") or second.logged("leads"), "one leads")
-        old, new = (first, second) if first.logged("leads") else (second, first)
+    with (
+        processing(line, **SOON_LOST) as old,
+        processing(line, **SOON_LOST, MSGX_PIPELINE__PREFETCH="1") as new,
+    ):
+        until(lambda: old.logged("leads") or new.logged("leads"), "one leads")
+        if new.logged("leads"):
+            old, new = new, old
         wait_for_end(line, line.land(adft(fltr("1"))))
         term = line.one(TERM)
         with held(line, "SELECT 1 FROM flight_schd WHERE flid = '1'"):

@@ -12,6 +12,7 @@ from msgx.projection.keys import FORMAT, keys
 from msgx.settings import Redis as RedisSettings
 from tests.support.api import api_settings, serving
 from tests.support.servers import mysql
+from tests.support.waiting import PATIENCE_SECONDS
 
 Rows = list[tuple[Any, ...]]
 
@@ -21,7 +22,9 @@ class HandmadeProjection:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.client = Redis.from_url(url, decode_responses=True, socket_timeout=5)
+        self.client = Redis.from_url(
+            url, decode_responses=True, socket_timeout=PATIENCE_SECONDS
+        )
         self.keys = keys(RedisSettings.model_validate({"url": url}))
 
     def complete(self, flights: Mapping[str, str]) -> None:
@@ -74,7 +77,7 @@ def door(mysql_url: str) -> Iterator[tuple[Inbox, httpx.Client]]:
     with (
         mysql.mailbox(mysql_url) as mailbox,
         serving(api_settings(mailbox=mailbox, http={"max_body": 4096})) as url,
-        httpx.Client(base_url=url, trust_env=False, timeout=30) as client,
+        httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as client,
     ):
         yield Inbox(mailbox), client
 
@@ -98,6 +101,6 @@ def viewer(projection: HandmadeProjection) -> Iterator[httpx.Client]:
     """A client of an api on the projection; the mailbox is away."""
     with (
         serving(api_settings(redis=projection.url)) as url,
-        httpx.Client(base_url=url, trust_env=False, timeout=30) as client,
+        httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as client,
     ):
         yield client

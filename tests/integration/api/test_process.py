@@ -10,9 +10,10 @@ import httpx
 import pytest
 
 from tests.integration.api.conftest import HandmadeProjection, Inbox
-from tests.support.api import NOWHERE, Api, api_settings, running, until
+from tests.support.api import NOWHERE, Api, api_settings, running
 from tests.support.control import Watch
 from tests.support.servers import mysql
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 pytestmark = pytest.mark.system
 
@@ -23,7 +24,7 @@ XML = {"content-type": "text/xml"}
 def process(redis_url: str, mailbox_url: str) -> Iterator[Api]:
     """A running api on an empty Redis and an empty mailbox."""
     settings = api_settings(redis=redis_url, mailbox=mailbox_url)
-    with running(settings, MSGX_MAILBOX__TIMEOUT="PT8S") as process:
+    with running(settings) as process:
         yield process
 
 
@@ -59,7 +60,7 @@ def test_a_request_in_work_ends_after_health_said_not_serving(
                 content=b"<MSG/>",
                 headers=XML,
                 trust_env=False,
-                timeout=30,
+                timeout=PATIENCE_SECONDS,
             )
         )
 
@@ -77,7 +78,7 @@ def test_a_request_in_work_ends_after_health_said_not_serving(
         with owner.cursor() as cursor:
             cursor.execute("UNLOCK TABLES")
 
-        request.join(30)
+        request.join(PATIENCE_SECONDS)
         assert process.ended() == 0
     (msg_id,) = inbox.texts()
     assert [(answer.status_code, answer.json()["body"]) for answer in answers] == [
@@ -89,7 +90,7 @@ def inbox_has_a_waiter(inbox: Inbox) -> bool:
     """Say whether an insert into the mailbox waits for a lock."""
     rows = inbox.execute(
         "SELECT STATE FROM information_schema.PROCESSLIST"
-        " WHERE INFO LIKE '%INSERT INTO CMINMSGS%'"
+        " WHERE DB = DATABASE() AND INFO LIKE '%INSERT INTO CMINMSGS%'"
     )
     return any("lock" in str(state).lower() for (state,) in rows)
 
@@ -105,7 +106,9 @@ def test_a_chunked_gigabyte_is_refused_and_memory_stays_flat(
         for _ in range(2**30 // len(piece)):
             yield piece
 
-    with httpx.Client(base_url=process.url, trust_env=False, timeout=60) as client:
+    with httpx.Client(
+        base_url=process.url, trust_env=False, timeout=PATIENCE_SECONDS
+    ) as client:
         client.post("/cminmsgs/send", content=b"<A/>", headers=XML)
         before = process.peak_megabytes()
 

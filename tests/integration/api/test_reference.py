@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from tests.support.api import api_settings, serving
 from tests.support.servers import postgres
+from tests.support.waiting import PATIENCE_SECONDS
 
 pytestmark = [pytest.mark.pg]
 
@@ -36,7 +37,7 @@ def client(postgres_url: str, pg_template: str) -> Iterator[httpx.Client]:
         postgres.database(postgres_url, copy_of=pg_template) as dsn,
         psycopg.connect(dsn, autocommit=True) as pg,
         serving(api_settings(database=make_conninfo(dsn, user="msgx_api"))) as url,
-        httpx.Client(base_url=url, trust_env=False, timeout=30) as client,
+        httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as client,
     ):
         for key in GATES:
             pg.execute(ADD, ("GLST", key, Jsonb({"GCOD": key, "TERM": None})))
@@ -136,7 +137,7 @@ def test_what_cannot_be_asked_is_refused(client: httpx.Client, path: str) -> Non
 def test_a_database_that_is_away_is_said_so_and_stops_nothing_else() -> None:
     with (
         serving(api_settings()) as url,
-        httpx.Client(base_url=url, trust_env=False, timeout=30) as client,
+        httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as client,
     ):
         assert client.get("/api/v1/reference").status_code == 503
         assert client.get("/healthz").status_code == 200

@@ -12,6 +12,7 @@ from psycopg.conninfo import make_conninfo
 from msgx.domain.requests import RequestState
 from tests.support.api import api_settings, serving
 from tests.support.servers import postgres
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 pytestmark = [pytest.mark.pg]
 
@@ -30,7 +31,7 @@ def client(dsn: str) -> Iterator[httpx.Client]:
     """A client of an api that comes as its own role; Redis and the mailbox are away."""
     with (
         serving(api_settings(database=make_conninfo(dsn, user="msgx_api"))) as url,
-        httpx.Client(base_url=url, trust_env=False, timeout=30) as client,
+        httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as client,
     ):
         yield client
 
@@ -198,10 +199,9 @@ def test_a_connection_that_the_server_has_ended_costs_no_request(
     client: httpx.Client, pg: "psycopg.Connection[Any]"
 ) -> None:
     assert client.get("/api/v1/requests").status_code == 200
-    ended = pg.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'msgx_api'"
-        " AND datname = current_database()"
-    ).fetchall()
+    of_api = "FROM pg_stat_activity WHERE usename = 'msgx_api' AND datname = current_database()"
+    ended = pg.execute(f"SELECT pg_terminate_backend(pid) {of_api}").fetchall()
+    until(lambda: not pg.execute(f"SELECT {of_api}").fetchall(), "it is gone")
 
     answer = client.get("/api/v1/requests")
 
@@ -212,7 +212,7 @@ def test_a_connection_that_the_server_has_ended_costs_no_request(
 def test_without_postgresql_only_requests_are_refused() -> None:
     with (
         serving(api_settings()) as url,
-        httpx.Client(base_url=url, trust_env=False, timeout=30) as client,
+        httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as client,
     ):
         days = {"startDate": "2026-06-15", "endDate": "2026-06-15"}
 

@@ -26,7 +26,7 @@ from tests.support.intake import (
     upstream,
 )
 from tests.support.relay import relayed
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql]
 
@@ -281,14 +281,14 @@ def test_a_replay_cannot_take_a_row_between_the_check_and_the_confirmation(
 
     with (
         upstream(mailbox_url) as holder,
-        backfilling(pg_dsn, mailbox_url, lead(pg), timeout=timedelta(seconds=20)) as backfiller,
+        backfilling(pg_dsn, mailbox_url, lead(pg)) as backfiller,
     ):
         run(holder, "LOCK TABLES CMINMSGS WRITE")
         stepping = threading.Thread(target=backfiller.step)
         stepping.start()
         until(lambda: not pg.execute(take).fetchall(), "the row is held during the write")
         run(holder, "UNLOCK TABLES")
-        stepping.join(timeout=30)
+        stepping.join(PATIENCE_SECONDS)
 
     assert debt(pg, 1) == SETTLED
     assert mark_of(adapter, 1) == LOCAL_NOON

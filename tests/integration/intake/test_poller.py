@@ -26,6 +26,7 @@ from tests.support.intake import (
     run,
     upstream,
 )
+from tests.support.waiting import PATIENCE_SECONDS
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql]
 
@@ -86,7 +87,14 @@ def test_a_restart_pages_through_a_thousand_unmarked_rows_to_the_next(
         catch_up(poller)
     land(adapter, 1001)
 
-    with polling(pg_dsn, mailbox_url, lead(pg), batch=50, near_interval=NEVER) as restarted:
+    with polling(
+        pg_dsn,
+        mailbox_url,
+        lead(pg),
+        batch=50,
+        near_interval=NEVER,
+        full_scan_duty=HARDLY_EVER,
+    ) as restarted:
         steps = catch_up(restarted)
 
     assert registered() == list(range(1, 1002))
@@ -275,7 +283,7 @@ def test_two_pollers_at_once_register_every_row_once(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(PATIENCE_SECONDS)
 
     assert faults == []
     assert registered() == list(range(1, 501))
@@ -338,5 +346,5 @@ def test_the_processor_is_woken(pg: Pg, pg_dsn: str, mailbox_url: str, adapter: 
     with polling(pg_dsn, mailbox_url, lead(pg)) as poller:
         catch_up(poller)
 
-    heard = list(pg.notifies(timeout=5, stop_after=1))
+    heard = list(pg.notifies(timeout=PATIENCE_SECONDS, stop_after=1))
     assert [note.channel for note in heard] == ["msgx_registered"]

@@ -7,8 +7,9 @@ import psycopg
 import pytest
 
 from msgx.domain.failure import Away
-from tests.support.intake import catch_up, land, land_many, lead, polling, run
+from tests.support.intake import catch_up, land, land_many, lead, polling, upstream
 from tests.support.relay import relayed
+from tests.support.servers import mysql
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql]
 
@@ -41,19 +42,13 @@ def test_a_mailbox_that_was_away_is_read_on_from_where_it_was(
 
 @pytest.mark.covers("B12")
 def test_a_killed_session_of_the_mailbox_costs_one_step(
-    pg: Pg, pg_dsn: str, mailbox_url: str, adapter: Any, registered: Registered
+    pg: Pg, pg_dsn: str, mailbox_url: str, registered: Registered
 ) -> None:
-    schema = mailbox_url.rsplit("/", 1)[1]
     with polling(pg_dsn, mailbox_url, lead(pg)) as poller:
         catch_up(poller)
-        ours = run(
-            adapter,
-            "SELECT ID FROM information_schema.PROCESSLIST"
-            " WHERE DB = %s AND ID <> CONNECTION_ID()",
-            schema,
-        )
-        run(adapter, f"KILL {ours[0][0]}")
-        land(adapter, 1)
+        mysql.end_sessions(mailbox_url)
+        with upstream(mailbox_url) as adapter:
+            land(adapter, 1)
         with pytest.raises(Away):
             poller.step()
 

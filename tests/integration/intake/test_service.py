@@ -25,7 +25,7 @@ def environment(pg: Pg, pg_dsn: str, mailbox_url: str) -> dict[str, str]:
     """The variables of intake, as the role that the migrations made for it."""
     dsn = make_conninfo(pg_dsn, user="msgx_intake", password="msgx")
     try:
-        psycopg.connect(dsn, connect_timeout=5).close()
+        psycopg.connect(dsn).close()
     except psycopg.OperationalError:  # this server wants a password
         pg.execute("ALTER ROLE msgx_intake PASSWORD 'msgx'")
     return {"MSGX_DATABASE__DSN": dsn, "MSGX_MAILBOX__URL": mailbox_url}
@@ -80,14 +80,12 @@ def test_a_second_instance_stands_by_and_takes_over_without_registering_twice(
             land_many(adapter, range(251, 501))
             second.wait_for_health("SERVING")
             until(lambda: count(pg) == 500, "the second registers the rest")
-            claimed = [
-                sum(line["count"] for line in one.logged("registered"))
-                for one in (first, second)
-            ]
+            until(lambda: second.logged("registered"), "and says so")
+            second.terminate()
+    said = [line["count"] for one in (first, second) for line in one.logged("registered")]
 
     assert count(pg) == count(pg, "state = 'PENDING'") == 500
-    assert 0 < claimed[1] <= 500
-    assert sum(claimed) <= 500
+    assert sum(said) <= 500
 
 
 @pytest.mark.slow
@@ -132,7 +130,7 @@ def test_a_mailbox_that_comes_back_is_read_again_by_the_same_process(
             intake.wait_for_health("SERVING", "poller")
             relay.cut()
             intake.wait_for_health("NOT_SERVING", "poller")
-            ready = intake.health()
+            intake.wait_for_health("SERVING")  # it still leads; the loop says what is wrong
             land(adapter, 1)
             relay.restore()
 
@@ -140,7 +138,6 @@ def test_a_mailbox_that_comes_back_is_read_again_by_the_same_process(
             until(lambda: count(pg) == 1, "the row is registered")
             said = [line["reason"] for line in intake.logged("waits")]
 
-    assert ready == "SERVING"  # it still leads; the loop says what is wrong
     assert [reason for reason in said if "mailbox" in reason]
     assert "msgx:msgx" not in "".join(intake.lines)
 
@@ -201,17 +198,25 @@ def test_an_instance_stopped_in_a_transaction_lets_go_of_its_rows(
     def held() -> bool:
         return pg.execute(stuck).fetchone() == (1,)
 
+    def stopped_amid_it() -> bool:
+        intake.child.send_signal(signal.SIGSTOP)
+        if held():
+            return True
+        intake.child.send_signal(signal.SIGCONT)  # it was quicker
+        return False
+
     with running("intake", **environment, **short) as intake:
         intake.wait_for_health("SERVING")
         land(adapter, 1)
         until(lambda: count(pg) == 1, "the row is registered")
         run(adapter, "LOCK TABLES CMINMSGS WRITE")
         finish_all(pg)
-        until(held, "the mark is being written")
-        intake.child.send_signal(signal.SIGSTOP)
         try:
-            assert held()
-            until(lambda: not held(), "PostgreSQL ends its session", seconds=15)
+            until(
+                lambda: held() and stopped_amid_it(),
+                "it is stopped while the mark is being written",
+            )
+            until(lambda: not held(), "PostgreSQL ends its session")
         finally:
             run(adapter, "UNLOCK TABLES")
             intake.child.send_signal(signal.SIGCONT)

@@ -30,13 +30,14 @@ def both(dsn: str, mysql_url: str) -> Iterator[tuple[str, str]]:
         environment = {
             "MSGX_DATABASE__DSN": dsn,
             "MSGX_MAILBOX__URL": mailbox,
+            "MSGX_LEADERSHIP__TIMEOUT": "PT10M",
             "MSGX_ADMIN__TOKEN": TOKEN,
             "MSGX_ADMIN__READ_TOKEN": READ_TOKEN,
         }
         with running("intake", **environment) as leader:
             leader.wait_for_health("SERVING")
             with running("intake", **environment) as standby:
-                standby.wait_for_health("NOT_SERVING")
+                until(lambda: waits(standby), "the second one stands by")
                 yield address(leader), address(standby)
 
 
@@ -47,6 +48,10 @@ def intake(both: tuple[str, str]) -> str:
 
 def address(process: Process) -> str:
     return f"127.0.0.1:{process.logged('started')[0]['port']}"
+
+
+def waits(process: Process) -> bool:
+    return any("another" in line["reason"] for line in process.logged("waits"))
 
 
 def state(intake: str, loop: str) -> Any:

@@ -1,6 +1,7 @@
 """`msgxctl abandoned`, asked of intake itself."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -184,11 +185,14 @@ def test_of_several_instances_the_leading_one_acts(pg: Pg, pg_dsn: str, intake: 
     assert given_up(pg) == [2]
 
 
-def test_a_service_that_cannot_now_is_one_sentence_and_status_3(intake: str, pg: Pg) -> None:
-    with pg.transaction():
+def test_a_service_that_cannot_now_is_one_sentence_and_status_3(
+    pg: Pg, pg_dsn: str, leadership: Leadership
+) -> None:
+    short = timedelta(milliseconds=200)
+    with answering(pg_dsn, leadership, lock_timeout=short) as port, pg.transaction():
         pg.execute("LOCK TABLE proc_state")
 
-        unable = ctl("--intake", intake, "abandoned", "list")
+        unable = ctl("--intake", f"127.0.0.1:{port}", "abandoned", "list")
 
     assert unable.status == Status.AWAY
     assert "cannot do it now" in sentence(unable)

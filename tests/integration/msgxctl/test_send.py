@@ -34,6 +34,9 @@ def answering(answer: bytes | None) -> Iterator[str]:
                 connection.recv(65536)
                 if answer is not None:
                     connection.sendall(answer)
+                    connection.shutdown(socket.SHUT_WR)
+                    while connection.recv(65536):  # unread, it would undo the answer
+                        pass
 
         thread = threading.Thread(target=serve)
         thread.start()

@@ -58,7 +58,7 @@ def answering(shown: Pair, admin: Admin, client_ca: Pair | None = None) -> Itera
 @pytest.mark.covers("R55")
 def test_a_service_is_believed_by_its_authority_only(keys: Keys) -> None:
     with answering(keys.server, Admin(token=SecretStr(TOKEN))) as at:
-        status = ("--api-control", at, "--timeout", "5")
+        status = ("--api-control", at)
 
         believed = ctl(*status, "--ca", keys.ca.cert, "status", "--json")
         stranger = ctl(*status, "--ca", keys.other.cert, "status")
@@ -78,7 +78,7 @@ def test_a_service_is_believed_by_its_authority_only(keys: Keys) -> None:
 @pytest.mark.covers("R55")
 def test_a_certificate_admits_without_a_token(keys: Keys) -> None:
     with answering(keys.server, Admin(), keys.ca) as at:
-        status = ("--api-control", at, "--timeout", "5", "--ca", keys.ca.cert)
+        status = ("--api-control", at, "--ca", keys.ca.cert)
         own = ("--certificate", keys.client.cert, "--key", keys.client.key)
 
         admitted = ctl(*status, *own, "status", token="")

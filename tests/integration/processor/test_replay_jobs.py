@@ -11,7 +11,6 @@ import psycopg
 import pytest
 
 from msgx.rpc.v1 import replay_pb2 as pb
-from tests.support import patient
 from tests.support.intake import (
     backfilling,
     debt,
@@ -155,9 +154,7 @@ def test_a_replay_leaves_a_row_whose_mark_is_being_written_and_loses_no_mark(
     with (
         mailbox_session(line.places.mailbox) as other,
         mailbox_session(line.places.mailbox) as watching,
-        backfilling(
-            line.places.dsn, line.places.mailbox, term, timeout=patient.PATIENT
-        ) as intake,
+        backfilling(line.places.dsn, line.places.mailbox, term) as intake,
     ):
         run(other, "LOCK TABLES CMINMSGS READ")  # texts can be read, marks cannot be written
         marking = threading.Thread(target=intake.step)

@@ -2,14 +2,19 @@
 
 import secrets
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 import pymysql
 from pymysql.connections import Connection
 
+from tests.support.waiting import PATIENCE_SECONDS, until
+
 SCHEMA = Path(__file__).parents[1] / "mailbox.sql"
+_OTHER_SESSIONS = (
+    "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = %s AND ID <> CONNECTION_ID()"
+)
 
 
 def connect(url: str) -> "Connection[pymysql.cursors.Cursor]":
@@ -23,10 +28,26 @@ def connect(url: str) -> "Connection[pymysql.cursors.Cursor]":
         database=parts.path.strip("/") or None,
         charset="utf8mb4",
         autocommit=True,
-        connect_timeout=5,
-        read_timeout=30,
-        write_timeout=30,
+        connect_timeout=PATIENCE_SECONDS,
+        read_timeout=PATIENCE_SECONDS,
+        write_timeout=PATIENCE_SECONDS,
     )
+
+
+def end_sessions(url: str) -> None:
+    """End every session that stands in the schema of `url`, and wait until each is gone."""
+    schema = urlsplit(url).path.strip("/")
+    with closing(connect(url)) as connection, connection.cursor() as cursor:
+
+        def none_is_left() -> bool:
+            cursor.execute(_OTHER_SESSIONS, (schema,))
+            others = cursor.fetchall()
+            for other in others:
+                with suppress(pymysql.MySQLError):  # it has ended by itself
+                    cursor.execute("KILL %s", other)
+            return not others
+
+        until(none_is_left, "the other sessions end")
 
 
 def make_tables(url: str) -> None:

@@ -7,6 +7,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import redis
 
+from tests.support.waiting import PATIENCE_SECONDS
+
 RESERVED_SECONDS = (
     4 * 3600
 )  # longer than any module; what a killed session reserved ends by itself
@@ -17,11 +19,11 @@ def database(server: str) -> Iterator[str]:
     """Reserve an empty logical database, yield its URL, and empty it at the end."""
     token = secrets.token_hex(8)
     with closing(
-        redis.Redis.from_url(server, socket_timeout=5, decode_responses=True)
+        redis.Redis.from_url(server, socket_timeout=PATIENCE_SECONDS, decode_responses=True)
     ) as admin:
         number = _reserve(admin, token)
         url = urlunsplit(urlsplit(server)._replace(path=f"/{number}"))
-        with closing(redis.Redis.from_url(url, socket_timeout=5)) as own:
+        with closing(redis.Redis.from_url(url, socket_timeout=PATIENCE_SECONDS)) as own:
             own.flushdb()
             try:
                 yield url
