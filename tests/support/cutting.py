@@ -20,6 +20,8 @@ class Cutter:
         given = conninfo_to_dict(dsn)
         self._target = (str(given["host"]), int(given.get("port") or 5432))
         self._listener = socket.create_server(("127.0.0.1", 0))
+        # A message is sent as it comes: else each waits for the answer to the one before.
+        self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # clients', too
         self._guard = threading.Lock()
         self._sockets: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
@@ -56,6 +58,7 @@ class Cutter:
             while True:
                 client, _ = self._listener.accept()
                 server = socket.create_connection(self._target)
+                server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self._sockets += [client, server]
                 hit = threading.Event()
                 self._start(self._requests, client, server, hit)

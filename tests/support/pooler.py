@@ -45,6 +45,8 @@ class Pooler:
         self._free = threading.Condition()
         self._sockets: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
+        # A message is sent as it comes: else each waits for the answer to the one before.
+        self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # clients', too
         self._sockets.append(self._listener)
         self._ended = False
         self._threads: list[threading.Thread] = []
@@ -133,6 +135,7 @@ class Pooler:
                 return self._idle.popleft() if self._in_turn else self._idle.pop()
             self._left -= 1
         server = socket.create_connection(self._place)
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._sockets.append(server)
         words = "".join(f"{key}\0{text}\0" for key, text in self._names.items()) + "\0"
         body = struct.pack("!i", _START) + words.encode()

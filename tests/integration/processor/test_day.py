@@ -64,7 +64,7 @@ def test_a_day_that_is_cut_again_and_again_ends_as_the_oracle_says(
         for msg_id in waiting[:many]:
             line.register(msg_id)
         del waiting[:many]
-        cut = rng.randrange(6)
+        cut = rng.randrange(10)
         if cut == 0:
             line.restart(pipeline=AT_ONCE, schd={"batch": 7})
         elif cut == 1:
