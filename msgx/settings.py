@@ -22,6 +22,7 @@ from msgx.config.kinds import (
     Events,
     FileOrNone,
     Flights,
+    Glance,
     Groups,
     HostPort,
     HostPorts,
@@ -102,7 +103,7 @@ class Pipeline(Retried):
 
     claim_batch: Rows = 200  # rows a page of a scan
     prefetch: Messages = 16  # heads fetched and decoded ahead
-    idle_interval: Positive = timedelta(seconds=0.2)  # rest of the processor at an empty queue
+    idle_interval: Glance = timedelta(seconds=0.2)  # rest at an empty queue, 1 s at most
     max_attempts: Tries = 5  # tries until DEAD, faults of servers not counted
     ladder: Ladder = seconds(5, 30, 120, 600)  # wait after each failed try but the last
     infra_backoff: Positive = timedelta(seconds=0.2)  # a server is away: doubling
@@ -193,7 +194,7 @@ class Dispatch(Retried):
 
     # most events a wave of topic msg; a wave goes at once, never filled up
     batch: Events = 2000
-    idle_interval: Positive = timedelta(seconds=0.2)  # rest of topic msg when nothing is due
+    idle_interval: Glance = timedelta(seconds=0.2)  # rest of topic msg at its end, 1 s at most
     pace: Positive = timedelta(seconds=0.1)  # rest of topic msg after a wave that was not full
     max_attempts: Tries = 8  # refusals of an event until DEAD, an absent broker not counted
     ladder: Ladder = seconds(1, 2, 4, 8, 16, 32, 60)  # wait after each refusal but the last

@@ -16,6 +16,7 @@ _HIGHEST_PORT: Final = 65535
 _MOST: Final = 2**31 - 1
 _SHORTEST_TOKEN: Final = 16
 _LONGEST: Final = timedelta(days=36_500)  # threads cannot rest for three times as long
+_LONGEST_GLANCE: Final = timedelta(seconds=1)  # meanwhile no stop is seen, no session beats
 _LONGEST_TIMEOUT: Final = timedelta(days=1)  # servers count milliseconds in 31 bits
 _SHORTEST_TIMEOUT: Final = timedelta(milliseconds=1)  # to them 0 is no limit
 
@@ -28,6 +29,7 @@ def _iso(given: Any) -> Any:
 
 Duration = Annotated[timedelta, BeforeValidator(_iso), Field(le=_LONGEST)]
 Positive = Annotated[Duration, Field(gt=timedelta())]
+Glance = Annotated[Positive, Field(le=_LONGEST_GLANCE)]
 Timeout = Annotated[Duration, Field(ge=_SHORTEST_TIMEOUT, le=_LONGEST_TIMEOUT)]
 Bytes = Annotated[int, Field(ge=1, le=_MOST), Unit("bytes")]
 Events = Annotated[int, Field(ge=1, le=_MOST), Unit("events")]

@@ -3,7 +3,9 @@ token."""
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import pytest
 from msgx.domain.delivery import Target
 from msgx.rpc.v1 import delivery_pb2 as pb
 from services.dispatcher.settings import Settings
+from services.dispatcher.wake import Wake
 from tests.support.control import Caller
 from tests.support.dispatcher import (
     add,
@@ -190,6 +193,7 @@ def test_states_go_by_the_period_full_pages_at_once_and_only_the_latest_of_each_
         calling(tmp_path / "log") as caller,
     ):
         until(nothing_pending(pg), "the pages sent")
+        until(lambda: pg.execute(LISTENS).fetchone(), "topic msg waits for what is released")
         for version in (2, 3):
             pg.execute(REPLACED, (version,))
             event = add(pg, "9", version)
@@ -206,16 +210,16 @@ def test_states_go_by_the_period_full_pages_at_once_and_only_the_latest_of_each_
     ]  # fmt: skip
 
 
-@pytest.mark.system
 @pytest.mark.covers("R29", "US-08")
-def test_what_is_released_wakes_the_service_from_a_long_rest(
-    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+def test_what_is_released_ends_the_wait_for_it(
+    pg: "psycopg.Connection[Any]", topicless: Settings
 ) -> None:
-    with running(given, tmp_path / "log", MSGX_DISPATCH__IDLE_INTERVAL="PT1H"):
+    with closing(Wake(topicless.database)) as wake, ThreadPoolExecutor() as pool:
+        waiting = pool.submit(wake.wait, timedelta(hours=1))
         until(lambda: pg.execute(LISTENS).fetchone(), "it listens")
-        event = add(pg, "7", 1)
         pg.execute("SELECT pg_notify('msgx_released', '')")  # as the end of a message does
-        until(lambda: states(pg)[event] == "SENT", "the event sent")
+
+        assert waiting.result(30) == timedelta()
 
 
 def is_sent(pg: "psycopg.Connection[Any]", event: int) -> bool:

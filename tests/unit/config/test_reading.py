@@ -232,6 +232,8 @@ def test_an_empty_file_gives_nothing(file: Path) -> None:
         ("MSGX_LEADERSHIP__TIMEOUT", "P40D"),
         ("MSGX_KAFKA__PRODUCE_TIMEOUT", "PT0.0004S"),
         ("MSGX_DISPATCH__PACE", "P999999999D"),  # longer than a thread can rest
+        ("MSGX_DISPATCH__IDLE_INTERVAL", "PT1.1S"),  # deaf to SIGTERM for so long
+        ("MSGX_PIPELINE__IDLE_INTERVAL", "PT20S"),  # the leading session would die of silence
         ("MSGX_DISPATCH__BATCH", "99999999999999999999"),
         ("MSGX_DATABASE__DSN", ""),  # libpq would take the surroundings'
         ("MSGX_KAFKA__TOPIC_MSG", ""),
