@@ -9,7 +9,7 @@ import pytest
 from msgx.domain.failure import RULES, ErrorClass, Replay, fingerprint
 from msgx.domain.message import Meta, Unmapped
 from msgx.domain.processing import ProcState, Trigger
-from msgx.store import attempt, dead_letter, proc_state, unmapped_field
+from msgx.store import attempt, dead_letter, dead_message, proc_state, unmapped_field
 from msgx.store.attempt import Beginning
 from msgx.store.connect import Connection
 from msgx.store.proc_state import Outcome, StaleState
@@ -237,3 +237,24 @@ def test_a_failure_is_kept_with_what_groups_it_and_an_end_without_one_clears_it(
 
     assert kept == (fingerprint(ErrorClass.CODEC_ERROR, "FLID 8 is odd"),)
     assert row(db, 1, "error_fingerprint, first_error_class") == (None, "CODEC_ERROR")
+
+
+@pytest.mark.covers("R35", "R44", "B35")
+def test_what_is_put_back_begins_anew_and_one_that_died_since_is_left(db: Connection) -> None:
+    """Between the forecast and the update a message may have died again."""
+    register(db, 5, 6)
+    for msg_id in (5, 6):
+        over = Outcome(trigger=Trigger.REJECT, reason="why", error_class=ErrorClass.PROTOCOL)
+        attempt.end(db, msg_id, over, term=0)
+    found: Any = db.execute("SELECT msgx_now()").fetchone()
+    db.execute(
+        "UPDATE proc_state SET finished_at = finished_at + interval '1 s' WHERE msg_id = 6"
+    )
+
+    back = dead_message.put_back(db, [5, 6], died_by=found[0])
+
+    assert back == [5]
+    left = "state, error_class, error_fingerprint, last_error, finished_at, backfill_next_at"
+    assert row(db, 5, left) == ("PENDING", None, None, None, None, None)
+    assert row(db, 5, "attempts, first_error_class") == (0, "PROTOCOL")
+    assert row(db, 6, "state, error_class") == ("DEAD", "PROTOCOL")
