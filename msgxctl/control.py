@@ -40,7 +40,7 @@ def age(told: str | None) -> str | None:
 def _backlog(row: Row) -> object:
     items = (one for one in row.get("backlog") or () if one["count"])
     return "; ".join(
-        f"{one['count']} {one['name']}"
+        f"{one['count']} {one['name'].replace('_', ' ')}"
         + (f", oldest {age(one['oldest'])}" if one["oldest"] else "")
         for one in items
     )
