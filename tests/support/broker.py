@@ -20,6 +20,7 @@ from deploy import local
 from deploy.local.folder import LOCK
 from deploy.local.servers.kafka import OWN
 from msgx import clock
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 HOST = "127.0.0.1"
 
@@ -47,19 +48,24 @@ def denied(
     """Let nobody do `operation` on a topic, or under a transactional id."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     rule = (kind, name, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*")
-    # Where there is a rule at all, nobody may do what none allows.
-    rules = [
+    rules = [  # where there is a rule at all, nobody may do what none allows
         AclBinding(*rule, AclOperation.ALL, AclPermissionType.ALLOW),
         AclBinding(*rule, operation, AclPermissionType.DENY),
     ]
+    chosen = AclBindingFilter(*rule, AclOperation.ANY, AclPermissionType.ANY)
+
+    def stand() -> int:
+        return len(admin.describe_acls(chosen).result(timeout=PATIENCE_SECONDS))
+
     for future in admin.create_acls(rules).values():
-        future.result(timeout=10)
+        future.result(timeout=PATIENCE_SECONDS)
+    until(lambda: stand() == len(rules), "the broker minds the rules")
     try:
         yield
     finally:
-        chosen = AclBindingFilter(*rule, AclOperation.ANY, AclPermissionType.ANY)
         for future in admin.delete_acls([chosen]).values():
-            future.result(timeout=10)
+            future.result(timeout=PATIENCE_SECONDS)
+        until(lambda: stand() == 0, "the broker has forgotten the rules")
 
 
 @contextmanager

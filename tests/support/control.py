@@ -20,16 +20,18 @@ from msgx.rpc.v1 import control_pb2 as pb
 from msgx.rpc.v1 import control_pb2_grpc
 from msgx.rpc.v1.admin_pb2 import Admin
 from msgx.runtime.halt import Halt
+from msgx.runtime.leadership import Leadership
 from msgx.runtime.loops import Loop, run
 from msgx.settings import Admin as AdminSettings
-from msgx.settings import Control, Database, ServiceSettings
+from msgx.settings import Control, ServiceSettings
 from msgx.store.service_term import Service
-from tests.support.waiting import until
+from tests.support import patient
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 TOKEN: Final = "a-token-for-tests-only"
 READ_TOKEN: Final = "a-token-that-only-reads"
 WHO: Final = Admin(operator="ops", reason="a test")
-TIMEOUT: Final = 20.0
+TIMEOUT: Final = 60.0
 HOUR: Final = timedelta(hours=1)
 
 
@@ -37,10 +39,30 @@ def settings(dsn: str, bind: str, **control: Any) -> ServiceSettings:
     """Return settings of a dispatcher that admits both tokens."""
     return ServiceSettings(
         environment="test",
-        database=Database(dsn=SecretStr(make_conninfo(dsn, user="msgx_dispatcher"))),
-        control=Control(bind=bind, **control),
+        database=patient.database(make_conninfo(dsn, user="msgx_dispatcher")),
+        leadership=patient.LEADERSHIP,
+        control=Control(**{"bind": bind, "grace": patient.PATIENT} | control),
         admin=AdminSettings(token=SecretStr(TOKEN), read_token=SecretStr(READ_TOKEN)),
     )
+
+
+def standing(dsn: str) -> Leadership:
+    """Return the dispatcher's leadership, not yet held."""
+    given = settings(dsn, "127.0.0.1:0")
+    return Leadership(
+        given.database, given.leadership, Service.DISPATCHER, environment=given.environment
+    )
+
+
+@contextmanager
+def leading(dsn: str) -> Iterator[Leadership]:
+    """Yield the dispatcher's leadership, held."""
+    leadership = standing(dsn)
+    leadership.hold()
+    try:
+        yield leadership
+    finally:
+        leadership.lose()
 
 
 def bearer(token: str) -> list[tuple[str, str]]:
@@ -119,13 +141,13 @@ class Watch:
 
     def wait_for(self, state: str | None) -> None:
         """Return once `state` was told."""
-        while self.told.get(timeout=30) != state:
+        while self.told.get(timeout=PATIENCE_SECONDS) != state:
             pass
 
     def close(self) -> None:
         """Hang up."""
         self._stream.cancel()
-        self._thread.join(30)
+        self._thread.join(PATIENCE_SECONDS)
 
     def _collect(self) -> None:
         try:
@@ -160,7 +182,7 @@ class Looking:
 
     def _requests(self) -> Iterator[Any]:
         yield reflection_pb2.ServerReflectionRequest(list_services="")
-        self._hung_up.wait(TIMEOUT)
+        self._hung_up.wait()
 
 
 @dataclass
@@ -211,7 +233,7 @@ class Running:
         """Stop as a signal would, and return the exit status."""
         self._halt.stop()
         assert self._thread is not None
-        self._thread.join(30)
+        self._thread.join(PATIENCE_SECONDS)
         return self.status
 
     def close(self) -> None:

@@ -1,23 +1,24 @@
-"""The dispatcher for tests: outbox rows, relays stepped by hand, the service as a process, and
-what a consumer sees."""
+"""The dispatcher for tests: outbox rows, relays stepped by hand, and what a consumer sees."""
 
-import json
-import os
-import subprocess
-import sys
-import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, Final, cast
 
 import psycopg
-from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicPartition,
+)
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its stubs do not re-export
     AdminClient,
     NewTopic,
+    OffsetSpec,
 )
 from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
@@ -26,17 +27,17 @@ from msgx import clock
 from msgx.domain.delivery import EventType, Target
 from msgx.domain.failure import Away
 from msgx.runtime.leadership import Leadership
-from msgx.settings import Database, Dispatch, Kafka, Mailbox
-from msgx.settings import Leadership as LeadershipSettings
+from msgx.settings import Dispatch, Kafka, Mailbox
 from msgx.store.service_term import Service
 from msgx.telemetry.board import Board
 from services.dispatcher.relay import Relay
 from services.dispatcher.settings import Settings
 from services.dispatcher.topics import Topics, topic_name, wanted
+from tests.support import patient
+from tests.support.patient import PATIENT
 from tests.support.waiting import PATIENCE_SECONDS, until
 
 ENVIRONMENT: Final = "test"
-ROOT: Final = Path(__file__).parents[2]
 NO_MAILBOX: Final = "mysql://nobody:nothing@127.0.0.1:9/none"
 
 _ADD: Final = """
@@ -48,6 +49,13 @@ _ADD: Final = """
             CASE WHEN %(released)s THEN msgx_now() END,
             CASE WHEN %(state)s = 'SENT' THEN msgx_now() END, %(traceparent)s)
  RETURNING event_id
+"""
+_STOP_CLOCK: Final = """
+    DO $do$ BEGIN
+        EXECUTE format('CREATE OR REPLACE FUNCTION msgx_now() RETURNS timestamptz'
+                       ' LANGUAGE sql STABLE PARALLEL SAFE AS $$ SELECT %L::timestamptz $$',
+                       now());
+    END $do$
 """
 
 
@@ -90,6 +98,11 @@ def add(
     return int(row[0])
 
 
+def stop_clock(pg: "psycopg.Connection[Any]") -> None:
+    """Let every service's time stand still, so that an age is exact (R36)."""
+    pg.execute(_STOP_CLOCK)
+
+
 def states(pg: "psycopg.Connection[Any]") -> dict[int, str]:
     """Return the state of every event."""
     return dict(pg.execute("SELECT event_id, state FROM msg_event").fetchall())
@@ -117,15 +130,16 @@ def settings(
     bootstrap: str,
     prefix: str,
     *,
-    produce_timeout: float = 5.0,
+    produce_timeout: float = 30.0,
     mailbox: str = NO_MAILBOX,
     **dispatch: Any,
 ) -> Settings:
-    """Return production settings, as the service's own role."""
+    """Return production settings, as the service's own role, with patience: a commit that is
+    given up too early is done twice."""
     return Settings(
         environment=ENVIRONMENT,
-        database=Database(dsn=SecretStr(ours(dsn))),
-        leadership=LeadershipSettings(),
+        database=patient.database(ours(dsn)),
+        leadership=patient.LEADERSHIP,
         dispatch=Dispatch(**dispatch),
         mailbox=Mailbox(url=SecretStr(mailbox)),
         kafka=Kafka(
@@ -144,15 +158,16 @@ def changed(given: Settings, **dispatch: Any) -> Settings:
 def make_topics(given: Settings, **of_msg: str) -> None:
     """Create both topics, the one of `msg` with further settings from its birth on: a change
     right after it may not reach the new log."""
-    broker = Topics(given.kafka)
+    broker = Topics(given.kafka.model_copy(update={"produce_timeout": PATIENT}))
     if of_msg:
         name = topic_name(given.kafka, Target.MSG)
         config = {key.replace("_", "."): value for key, value in of_msg.items()}
         admin = AdminClient({"bootstrap.servers": given.kafka.bootstrap})
         new = NewTopic(name, given.kafka.partitions, 1, config=config)
-        admin.create_topics([new])[name].result(timeout=10)
+        admin.create_topics([new])[name].result(timeout=PATIENCE_SECONDS)
     for target in Target:
         broker.create(wanted(given.kafka, given.dispatch, target))
+        ends(given, target)
 
 
 @contextmanager
@@ -219,7 +234,12 @@ def settle(
             rests.append(rest)
         return done()
 
-    until(stepped, what)
+    until(stepped, what, seconds=PATIENT.total_seconds())
+
+
+def step(relay: Relay) -> None:
+    """Let the relay make one step."""
+    settle(relay, lambda: True, "a step")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,9 +262,35 @@ class Seen:
         return int(self.headers["msgx-state-version"])
 
 
-def consume(given: Settings, target: Target = Target.MSG) -> list[Seen]:
-    """Return every committed record of the topic, each partition in order."""
+def ends(given: Settings, target: Target) -> dict[int, int]:
+    """Return where each partition of the topic ends, whatever is still open before it; wait
+    until the broker serves them all."""
     topic = topic_name(given.kafka, target)
+    admin = AdminClient({"bootstrap.servers": given.kafka.bootstrap})
+    places = {
+        TopicPartition(topic, number): OffsetSpec.latest()  # type: ignore[no-untyped-call]
+        for number in range(given.kafka.partitions)
+    }
+    found: dict[int, int] = {}
+
+    def served() -> bool:
+        asked = admin.list_offsets(places, isolation_level=IsolationLevel.READ_UNCOMMITTED)
+        try:
+            found.update(
+                (place.partition, future.result(timeout=PATIENCE_SECONDS).offset)
+                for place, future in asked.items()
+            )
+        except KafkaException:
+            return False
+        return True
+
+    until(served, f"the broker serves {topic}")
+    return found
+
+
+def consume(given: Settings, target: Target = Target.MSG) -> list[Seen]:
+    """Return every committed record of the topic, each partition in order. A transaction whose
+    end is not marked yet is waited for: `commit` returns earlier than it can be read."""
     consumer = Consumer(
         {
             "bootstrap.servers": given.kafka.bootstrap,
@@ -255,26 +301,31 @@ def consume(given: Settings, target: Target = Target.MSG) -> list[Seen]:
         }
     )
     try:
-        partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
-        consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
-        return list(_to_the_end(consumer, len(partitions)))
+        until_ = ends(given, target)
+        topic = topic_name(given.kafka, target)
+        consumer.assign([TopicPartition(topic, number, 0) for number in until_])
+        return list(_read(consumer, until_))
     finally:
         consumer.close()
 
 
-def _to_the_end(consumer: Consumer, partitions: int) -> Iterator[Seen]:
-    ended: set[int | None] = set()
+def _read(consumer: Consumer, until_: dict[int, int]) -> Iterator[Seen]:
+    reached = dict.fromkeys(until_, 0)
     deadline = clock.ticks() + PATIENCE_SECONDS
-    while len(ended) < partitions:
+    while any(reached[number] < end for number, end in until_.items()):
         assert clock.ticks() < deadline, "the topic has no end"
         message = consumer.poll(0.5)
         if message is None:
             continue
+        place, offset = message.partition(), message.offset()
+        assert place is not None
+        assert offset is not None
         if (error := message.error()) is None:
+            reached[place] = offset + 1
             yield _seen(message)
         else:
             assert error.code() == KafkaError._PARTITION_EOF, error.name()
-            ended.add(message.partition())
+            reached[place] = offset
 
 
 def _seen(message: Message) -> Seen:
@@ -295,56 +346,7 @@ def versions(seen: Sequence[Seen], flid: str) -> list[int]:
     return [one.version for one in seen if one.key == flid]
 
 
-@contextmanager
-def running(
-    given: Settings, log: Path, **variables: str
-) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run the real service as a process; it is killed at the end if it still lives."""
-    with log.open("ab") as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "services.dispatcher"],
-            env=environment(given) | variables,
-            cwd=ROOT,
-            stderr=errors,
-        )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-
-
-def environment(given: Settings) -> dict[str, str]:
-    """Return the environment that means `given`."""
-    inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith("MSGX_")
-    }
-    return inherited | {
-        "MSGX_ENVIRONMENT": ENVIRONMENT,
-        "MSGX_MAILBOX__URL": given.mailbox.url.get_secret_value(),
-        "MSGX_DATABASE__DSN": given.database.dsn.get_secret_value(),
-        "MSGX_KAFKA__BOOTSTRAP": given.kafka.bootstrap,
-        "MSGX_KAFKA__PREFIX": given.kafka.prefix,
-        "MSGX_DISPATCH__BATCH": str(given.dispatch.batch),
-    }
-
-
-def started(log: Path) -> dict[str, Any]:
-    """Return the line that the service wrote when it had started; wait for it."""
-
-    def lines() -> list[dict[str, Any]]:
-        written = log.read_text().splitlines() if log.exists() else []
-        told = [json.loads(line) for line in written if line.startswith("{")]
-        return [line for line in told if line["event"] == "started"]
-
-    until(lambda: bool(lines()), "the service started")
-    return lines()[-1]
-
-
-def figures(log: Path) -> dict[str, float]:
-    """Return what the service tells Prometheus, by series as written there."""
-    where = f"http://127.0.0.1:{started(log)['metrics_port']}/metrics"
-    with urllib.request.urlopen(where, timeout=5) as answer:
-        text = answer.read().decode()
-    pairs = (line.rpartition(" ") for line in text.splitlines() if line[0] != "#")
-    return {series: float(value) for series, _, value in pairs}
+def once(seen: Sequence[Seen], flid: str) -> list[int]:
+    """Return the same for a consumer that drops what comes again: where a commit was given up,
+    it may have been done (B65)."""
+    return list(dict.fromkeys(versions(seen, flid)))

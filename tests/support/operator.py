@@ -20,10 +20,11 @@ from services.dispatcher.admin import Delivery
 from services.dispatcher.request_admin import Requests
 from services.dispatcher.settings import Settings
 from tests.support.dispatcher import leading
+from tests.support.patient import PATIENT
 
 TOKEN: Final = "a-token-for-tests-only"
 WHO: Final = Admin(operator="ops", reason="a test")
-TIMEOUT: Final = 20.0
+TIMEOUT: Final = 60.0
 ALL: Final = pb.Filter()
 
 
@@ -72,7 +73,8 @@ class Operator:
 @contextmanager
 def answering(given: Settings, leadership: Leadership) -> Iterator[int]:
     """Answer calls as the service does; yield the port."""
-    with closing(Desk(leadership, Session(given.database, "dispatcher-admin"))) as desk:
+    session = Session(given.database, "dispatcher-admin", transaction_timeout=PATIENT)
+    with closing(Desk(leadership, session)) as desk:
         admin = AdminSettings(token=SecretStr(TOKEN))
         requests = Requests(desk, given.request, given.airport)
         server = Address(Control(), admin, [Delivery(desk).service(), requests.service()])

@@ -22,16 +22,16 @@ class Relay:
         self._guard = threading.Lock()
         self._open: set[socket.socket] = set()
         self._away = False
-        self._until_loss: int | None = None
+        self._to_lose: bytes | None = None
         self.port = int(self._listener.getsockname()[1])
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._accepting.start()
 
-    def lose_answer(self, number: int) -> None:
-        """Forward the next `number` requests, and end the connection at the last one's
+    def lose_answer(self, to: bytes) -> None:
+        """Forward the next request that holds these words, and end the connection at its
         answer."""
         with self._guard:
-            self._until_loss = number
+            self._to_lose = to
 
     def cut(self) -> None:
         """End every connection, and each new one at once: the server is gone."""
@@ -85,7 +85,7 @@ class Relay:
     ) -> None:
         with suppress(OSError):
             while chunk := source.recv(CHUNK):
-                if request and self._last():
+                if request and self._loses(chunk):
                     losing.set()
                 elif not request and losing.is_set():
                     break
@@ -93,14 +93,11 @@ class Relay:
         for one in (source, sink):
             _end(one)
 
-    def _last(self) -> bool:
+    def _loses(self, request: bytes) -> bool:
         with self._guard:
-            if self._until_loss is None:
+            if self._to_lose is None or self._to_lose not in request:
                 return False
-            self._until_loss -= 1
-            if self._until_loss:
-                return False
-            self._until_loss = None
+            self._to_lose = None
             return True
 
 

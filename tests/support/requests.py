@@ -18,7 +18,9 @@ from msgx.store import req_register
 from services.dispatcher.outgoing import Outgoing
 from services.dispatcher.settings import Settings
 from tests.support.dispatcher import leading, settings
+from tests.support.patient import PATIENT
 from tests.support.servers import mysql
+from tests.support.waiting import PATIENCE_SECONDS
 
 GLST: Final = Wish.reference("GLST")
 JUNE: Final = Wish.plan(
@@ -95,7 +97,7 @@ def office(
     *,
     kind: type[Outbound] = Outbound,
     read_only: bool = False,
-    timeout: timedelta = timedelta(seconds=2),
+    timeout: timedelta = timedelta(seconds=PATIENCE_SECONDS),
     **request: Any,
 ) -> Iterator[Office]:
     """Lead a dispatcher whose request loop the test steps; `kind` may write worse than the
@@ -113,7 +115,12 @@ def office(
     with leading(given) as leadership, psycopg.connect(dsn, autocommit=True) as pg:
         outgoing = Outgoing(
             leadership,
-            Session(given.database, "dispatcher-requests", by_key=True),
+            Session(
+                given.database,
+                "dispatcher-requests",
+                transaction_timeout=PATIENT,
+                by_key=True,
+            ),
             outbound,
             given.form,
             given.request,

@@ -17,14 +17,16 @@ from msgx.domain.delivery import Target
 from services.dispatcher.settings import Settings
 from services.dispatcher.topics import topic_name
 from tests.support.dispatcher import (
-    ROOT,
     add,
+    consume,
     make_topics,
     nothing_pending,
     relaying,
     settings,
     settle,
 )
+from tests.support.dispatcher_process import ROOT, lines
+from tests.support.patient import PATIENT
 from tests.support.waiting import until
 
 STATE: Final = "msgx.flight.state.v1"
@@ -80,17 +82,17 @@ def test_a_partition_that_went_elsewhere_is_forgotten() -> None:
 
 
 def test_it_says_how_it_is_used() -> None:
-    said = subprocess.run(
+    shown = subprocess.run(
         [sys.executable, "examples/consumer.py", "--help"],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENT.total_seconds(),
         check=True,
     )
 
-    assert "--bootstrap" in said.stdout
-    assert "reference consumer" in said.stdout
+    assert "--bootstrap" in shown.stdout
+    assert "reference consumer" in shown.stdout
 
 
 @pytest.fixture
@@ -126,19 +128,20 @@ def ended(
         process.wait()
 
 
-def lines(out: Path) -> list[Any]:
-    return [json.loads(line) for line in out.read_text().splitlines() if line.endswith("}")]
+def said(out: Path) -> list[Any]:
+    return [json.loads(line) for line in lines(out)]
 
 
 def told(out: Path, after: int = 0) -> set[str]:
     """The flights that a consumer has spoken of, `after` so many lines."""
-    return {line["FLID"] for line in lines(out)[after:] if "FLID" in line}
+    return {line["FLID"] for line in said(out)[after:] if "FLID" in line}
 
 
 def send(pg: "psycopg.Connection[Any]", given: Settings) -> None:
-    """Deliver what waits on schd."""
+    """Deliver what waits on schd, until it can be read."""
     with relaying(given, Target.SCHD) as relay:
         settle(relay, nothing_pending(pg), "all states sent")
+    consume(given, Target.SCHD)
 
 
 @pytest.mark.pg
@@ -160,9 +163,9 @@ def test_it_ends_in_the_same_state_after_duplicates_and_tombstones(
     send(pg, given)
 
     with consuming(given, tmp_path / "out", "--once") as consumer:
-        assert consumer.wait(timeout=60) == 0
+        assert consumer.wait(timeout=PATIENT.total_seconds()) == 0
 
-    end = lines(tmp_path / "out")[-1]
+    end = said(tmp_path / "out")[-1]
     living = [str(flid) for flid in range(1, 31) if flid not in (7, 8)]
     assert end["flights"] == {
         flid: {"FLID": flid, "STATE_VERSION": 1} for flid in sorted(living)
@@ -185,9 +188,9 @@ def test_a_group_of_two_of_which_one_is_killed_ends_in_the_same_state(
     with consuming(given, one) as first, consuming(given, two) as second:
         until(lambda: told(one) | told(two) == everyone, "both together know all flights")
         until(lambda: bool(told(one) and told(two)), "each has a part")
+        already = len(said(two))  # it may have had every partition before the other came
         first.kill()
         first.wait()
-        already = len(lines(two))  # it may have had every partition before the other came
         add(pg, "61", 1, target=Target.SCHD)
         send(pg, given)
         until(lambda: told(two, already) == everyone | {"61"}, "the survivor is told of all")
@@ -195,6 +198,6 @@ def test_a_group_of_two_of_which_one_is_killed_ends_in_the_same_state(
         send(pg, given)
         until(lambda: "62" in told(two, already), "it still follows")
         second.send_signal(signal.SIGTERM)
-        assert second.wait(timeout=30) == 0
+        assert second.wait(timeout=PATIENT.total_seconds()) == 0
 
-    assert set(lines(two)[-1]["flights"]) == everyone | {"61", "62"}
+    assert set(said(two)[-1]["flights"]) == everyone | {"61", "62"}

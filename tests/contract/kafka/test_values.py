@@ -16,7 +16,7 @@ from msgx.domain.delivery import EventType, Target
 from msgx.domain.event import Event
 from services.dispatcher.decide.record import TYPES, record
 from tests.aodb import build_day
-from tests.support.dispatcher import ROOT
+from tests.support.dispatcher_process import ROOT
 from tests.support.processor import Line, Places, lining
 
 DOCUMENT: Final[dict[str, Any]] = yaml.safe_load(

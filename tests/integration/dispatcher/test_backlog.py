@@ -15,6 +15,7 @@ from tests.support.dispatcher import (
     relaying,
     settle,
     states,
+    step,
     versions,
 )
 from tests.support.operator import ALL, operating
@@ -69,7 +70,7 @@ def test_an_event_of_two_megabytes_dies_before_it_is_sent_and_only_its_flight_wa
 
     with relaying(given) as relay:
         settle(relay, lambda: states(pg)[added["8", 3]] == "SENT", "the others sent")
-        relay.step()
+        step(relay)
 
     row = pg.execute(
         "SELECT state, error_class, attempts FROM msg_event WHERE event_id = %s", (large,)

@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
@@ -23,13 +23,15 @@ from tests.support.dispatcher import (
     leading,
     make_topics,
     nothing_pending,
+    once,
     relaying,
     settings,
     settle,
     states,
+    step,
     versions,
 )
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 pytestmark = [pytest.mark.pg, pytest.mark.kafka]
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -101,8 +103,7 @@ def test_a_deletion_is_a_null_value_on_both_topics(
     with leading(given) as leadership:
         for target in Target:
             with relaying(given, target, leadership=leadership) as relay:
-                settle(relay, lambda: True, "one step")
-                relay.step()
+                step(relay)
 
     said = [(one.key, one.value is None, one.headers["ce_type"]) for one in consume(given)]
     assert said == [
@@ -146,7 +147,7 @@ def test_after_a_crash_behind_the_first_event_of_a_message_the_others_follow_on_
     with leading(given) as leadership:
         for target in Target:
             with relaying(given, target, leadership=leadership) as relay:
-                settle(relay, lambda: True, f"the rest for {target}")
+                step(relay)
 
     assert set(states(pg).values()) == {"SENT"}
     seen = [*consume(given), *consume(given, Target.SCHD)]
@@ -167,7 +168,7 @@ def test_an_event_too_large_dies_unsent_and_holds_its_flight_or_not(
 
     with relaying(given) as relay:
         settle(relay, lambda: states(pg)[first] == "SENT", "the wave sent")
-        relay.step()
+        step(relay)
 
     assert states(pg) == {
         first: "SENT",
@@ -213,7 +214,7 @@ def test_without_its_topic_an_event_waits_and_no_try_is_counted(
         make_topics(given)
         settle(relay, nothing_pending(pg), "the event sent")
 
-    assert versions(consume(given), "7") == [1]
+    assert once(consume(given), "7") == [1]
 
 
 @pytest.mark.covers("B75")
@@ -228,14 +229,19 @@ def test_a_topic_made_anew_while_running_gets_what_waited(
 
     with relaying(given) as relay:
         settle(relay, nothing_pending(pg), "the first event sent")
-        admin.delete_topics([topic])[topic].result(timeout=10)
-        until(lambda: topic not in admin.list_topics(timeout=5).topics, "the topic gone")
+        admin.delete_topics([topic])[topic].result(timeout=PATIENCE_SECONDS)
+        until(lambda: topic not in known(admin), "the topic gone")
         add(pg, "7", 2)
         until_away(relay.step, "does not exist")
         make_topics(given)
         settle(relay, nothing_pending(pg), "the second event sent")
 
-    assert versions(consume(given), "7") == [2]
+    assert once(consume(given), "7") == [2]
+
+
+def known(admin: AdminClient) -> Container[str]:
+    """Return the topics that the broker knows."""
+    return admin.list_topics(timeout=PATIENCE_SECONDS).topics
 
 
 @pytest.mark.covers("R13", "R29")
@@ -243,9 +249,9 @@ def test_a_fenced_producer_makes_nothing_visible_and_marks_nothing(
     pg: "psycopg.Connection[Any]", given: Settings
 ) -> None:
     with leading(given) as leadership, relaying(given, leadership=leadership) as old:
-        settle(old, lambda: True, "the old producer ready")
+        step(old)
         with relaying(given, leadership=leadership) as new:
-            settle(new, lambda: True, "the new producer ready")
+            step(new)
             event = add(pg, "7", 1)
 
             with pytest.raises(Away):
@@ -277,7 +283,7 @@ def test_what_a_fenced_producer_had_handed_over_never_becomes_visible(
         relaying(given, leadership=leadership) as old,
         relaying(given, leadership=leadership) as new,
     ):
-        settle(old, lambda: True, "the old producer ready")
+        step(old)
         first = add(pg, "7", 1)
 
         def take_over() -> None:
@@ -328,9 +334,7 @@ def test_a_state_replaced_while_its_acknowledgement_is_on_the_way_is_sent_again(
     old = add(pg, "7", 4, target=Target.SCHD)
     with relaying(given, Target.SCHD) as relay, psycopg.connect(pg_dsn) as holder:
         holder.execute("SELECT FROM service_term WHERE service = 'dispatcher' FOR UPDATE")
-        marking = threading.Thread(
-            target=settle, args=(relay, lambda: True, "the first generation sent")
-        )
+        marking = threading.Thread(target=step, args=(relay,))
         marking.start()
         until(lambda: len(consume(given, Target.SCHD)) == 1, "the first generation committed")
         pg.execute("UPDATE msg_event SET event_id = nextval('event_id_seq'), state_version = 5")

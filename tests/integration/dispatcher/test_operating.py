@@ -25,12 +25,12 @@ from tests.support.dispatcher import (
     consume,
     nothing_pending,
     relaying,
-    running,
     settle,
-    started,
     states,
+    step,
     versions,
 )
+from tests.support.dispatcher_process import lines, running, started
 from tests.support.operator import ALL, TOKEN, Operator, operating
 from tests.support.waiting import until
 
@@ -44,7 +44,7 @@ REPLACED = """
 LISTENS = """
     SELECT pid FROM pg_stat_activity
      WHERE datname = current_database() AND application_name = 'msgx-dispatcher-wake'
-       AND query LIKE 'LISTEN%'
+       AND query LIKE 'LISTEN%' AND state = 'idle'
 """
 LONG = '"' + "x" * 60_000 + '"'
 
@@ -59,7 +59,7 @@ def test_what_waits_behind_a_dead_event_follows_it_when_it_is_requeued(
     with operating(given) as (operator, leadership):
         with relaying(small, leadership=leadership) as relay:
             settle(relay, lambda: states(pg)[dead] == "DEAD", "dead")
-            relay.step()
+            step(relay)
         assert [one.events_behind for one in operator.held()] == [2]
 
         with relaying(given, leadership=leadership) as relay:  # the limit was raised
@@ -82,7 +82,7 @@ def test_what_waits_behind_a_dead_event_goes_when_it_is_discarded(
         relaying(small, leadership=leadership) as relay,
     ):
         settle(relay, lambda: states(pg)[dead] == "DEAD", "dead")
-        relay.step()
+        step(relay)
         assert states(pg)[behind] == "PENDING"
 
         assert operator.discard(filter=ALL, limit=10) == 1
@@ -202,7 +202,7 @@ def test_states_go_by_the_period_full_pages_at_once_and_only_the_latest_of_each_
         assert len(state) == 1
 
         caller.wake("schd")
-        until(nothing_pending(pg), "the latest state sent")
+        until(lambda: len(waves(tmp_path / "log", "schd")) >= 4, "the latest state sent")
 
     assert versions(consume(given, Target.SCHD), "1") == [1, 3]
     assert waves(tmp_path / "log", "schd") == [
@@ -228,10 +228,10 @@ def is_sent(pg: "psycopg.Connection[Any]", event: int) -> bool:
 
 def waves(log: Path, topic: str) -> list[list[int]]:
     """Return the last event of each wave of a topic, and how many it had, by the log."""
-    lines = [json.loads(line) for line in log.read_text().splitlines() if line[0] == "{"]
+    told = [json.loads(line) for line in lines(log) if line.startswith("{")]
     return [
         [line["events"], line["last_event_id"]]
-        for line in lines
+        for line in told
         if line["event"] == "delivered" and line["topic"].endswith(topic)
     ]
 
@@ -251,7 +251,7 @@ def test_the_service_answers_operators_if_it_has_a_token_and_else_has_no_such_se
     dead = add(pg, "7", 1, state="DEAD")
     with running(given, tmp_path / "with", MSGX_ADMIN__TOKEN=TOKEN):
         operator = Operator(started(tmp_path / "with")["port"])
-        until(lambda: "leads" in (tmp_path / "with").read_text(), "it leads")
+        until(lambda: "leads" in "\n".join(lines(tmp_path / "with")), "it leads")
         assert operator.requeue(filter=ALL, limit=1) == 1
         until(lambda: states(pg)[dead] == "SENT", "the event sent")
         operator.close()

@@ -27,11 +27,11 @@ from tests.support.dispatcher import (
     consume,
     make_topics,
     nothing_pending,
+    once,
     relaying,
     settings,
     settle,
     states,
-    versions,
 )
 from tests.support.waiting import until
 
@@ -111,8 +111,8 @@ def test_without_the_right_to_write_events_wait_in_their_order_until_it_is_given
         settle(relay, nothing_pending(pg), "all events sent")
 
     seen = consume(given)
-    assert versions(seen, "7") == [1, 2, 3]
-    assert versions(seen, "8") == [1]
+    assert once(seen, "7") == [1, 2, 3]
+    assert once(seen, "8") == [1]
     assert sum(board.read(metrics.REFUSED).values()) == 0
 
 
@@ -130,7 +130,7 @@ def test_without_the_right_to_read_a_topics_settings_it_is_said_and_delivery_goe
 
     (said,) = {vars(one)["fault"] for one in caplog.records if "topic is not" in one.message}
     assert said == f"topic {name} may not be looked at: DESCRIBE_CONFIGS is missing"
-    assert versions(consume(given), "7") == [1]
+    assert once(consume(given), "7") == [1]
 
 
 @pytest.mark.covers("B63", "R29")
@@ -156,5 +156,5 @@ def test_an_id_that_expired_while_nothing_came_is_taken_anew_and_the_order_is_ke
     assert board.read(metrics.BROKER_AWAY)[("msg",)] == len(told)
     assert attempts(pg) == 0
     seen = consume(given)
-    assert versions(seen, "7") == list(range(1, version + 1))
+    assert once(seen, "7") == list(range(1, version + 1))
     assert sum(board.read(metrics.REFUSED).values()) == 0

@@ -16,17 +16,19 @@ from msgx.domain.delivery import Target
 from services.dispatcher.settings import Settings
 from services.dispatcher.topics import topic_name
 from tests.support.dispatcher import (
-    ROOT,
     add,
     consume,
-    environment,
+    ends,
     make_topics,
     relaying,
     settings,
     settle,
     states,
+    step,
 )
-from tests.support.waiting import until
+from tests.support.dispatcher_process import ROOT, environment
+from tests.support.patient import PATIENT
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 pytestmark = pytest.mark.kafka
 # Hashes that the Java client's own tests state for its murmur2.
@@ -50,7 +52,7 @@ def topics(given: Settings, **variables: str) -> "subprocess.CompletedProcess[st
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENT.total_seconds(),
         check=False,
     )
 
@@ -63,6 +65,8 @@ def bare(tmp_path: Path, kafka_bootstrap: str, kafka_prefix: str) -> Settings:
 
 def test_the_topics_are_made_once_and_then_found_good(bare: Settings) -> None:
     first = topics(bare)
+    for target in Target:
+        ends(bare, target)
     again = topics(bare)
 
     assert (first.returncode, again.returncode) == (0, 0), first.stdout + again.stdout
@@ -81,8 +85,8 @@ def test_a_topic_of_another_kind_is_refused_with_what_is_wrong(bare: Settings) -
     name = topic_name(bare.kafka, Target.SCHD)
     admin = AdminClient({"bootstrap.servers": bare.kafka.bootstrap})
     new = NewTopic(name, 3, 1, config={"cleanup.policy": "delete", "max.message.bytes": "9000"})
-    admin.create_topics([new])[name].result(timeout=10)
-    until(lambda: name in admin.list_topics(timeout=5).topics, "the topic known")
+    admin.create_topics([new])[name].result(timeout=PATIENCE_SECONDS)
+    until(lambda: name in admin.list_topics(timeout=PATIENCE_SECONDS).topics, "it is known")
 
     said = topics(bare)
 
@@ -104,10 +108,10 @@ def test_the_service_says_at_its_start_what_is_wrong_with_a_topic(
     name = topic_name(kafka, Target.MSG)
 
     with relaying(topicless.model_copy(update={"kafka": kafka})) as relay:
-        settle(relay, lambda: True, "a step")
-        relay.step()
+        step(relay)
+        step(relay)
 
-    said = [vars(one)["fault"] for one in caplog.records if one.levelname == "ERROR"]
+    said = [vars(one)["fault"] for one in caplog.records if "topic is not" in one.message]
     assert said == [
         f"topic {name} has 6 partitions, not 7: the keys of another number lie elsewhere",
         f"topic {name} has cleanup.policy=compact, not delete",

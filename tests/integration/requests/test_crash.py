@@ -8,7 +8,8 @@ import pytest
 
 from msgx.domain.requests import Wish
 from msgx.store import req_register
-from tests.support.dispatcher import running, settings
+from tests.support.dispatcher import settings
+from tests.support.dispatcher_process import running
 from tests.support.requests import move_clock, outbound_texts
 from tests.support.servers import mysql
 from tests.support.waiting import until
@@ -22,7 +23,7 @@ def test_a_killed_dispatcher_leaves_one_row_or_an_unknown_request(
     pg_dsn: str, mailbox_url: str, tmp_path: Path, committed: bool
 ) -> None:
     given = settings(pg_dsn, "127.0.0.1:1", "", mailbox=mailbox_url)
-    fast = {"MSGX_LEADERSHIP__TIMEOUT": "PT3S", "MSGX_KAFKA__PRODUCE_TIMEOUT": "PT1S"}
+    slow = {"MSGX_MAILBOX__TIMEOUT": "PT60S"}  # the write waits for the kill
     with (
         psycopg.connect(pg_dsn, autocommit=True) as pg,
         psycopg.connect(pg_dsn) as holder,
@@ -37,7 +38,7 @@ def test_a_killed_dispatcher_leaves_one_row_or_an_unknown_request(
         # The write waits for the table; the confirmation will wait for the row.
         table.execute("LOCK TABLES COUTMSGS READ")
         req_register.register(pg, Wish.reference("GLST"), by="test", limit=9)
-        with running(given, tmp_path / "first.log", **fast) as first:
+        with running(given, tmp_path / "first.log", **slow) as first:
             until(lambda: state() == "SENDING", "the request is claimed")
             holder.execute("SELECT FROM req_track FOR UPDATE")
             if committed:
@@ -51,7 +52,7 @@ def test_a_killed_dispatcher_leaves_one_row_or_an_unknown_request(
         if not committed:
             move_clock(pg, 60)  # nothing of it can land any more
 
-        with running(given, tmp_path / "second.log", **fast):
+        with running(given, tmp_path / "second.log"):
             until(lambda: state() != "SENDING", "the request is settled")
 
             rows = len(outbound_texts(mailbox_url))

@@ -1,8 +1,7 @@
 """ControlService: what every service says of itself, and how operators let its loops rest."""
 
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,30 +13,14 @@ from msgx.domain.failure import Away
 from msgx.rpc.v1 import control_pb2 as pb
 from msgx.runtime.control import VERSION
 from msgx.runtime.halt import Halt
-from msgx.runtime.leadership import Leadership
 from msgx.runtime.loops import Loop
-from msgx.settings import Leadership as LeadershipSettings
 from msgx.store import backlog, migrate
-from msgx.store.service_term import Service
-from tests.support.control import WHO, Steps, Watch, serving, settings
+from tests.support.control import WHO, Steps, Watch, leading, serving, standing
 from tests.support.dispatcher import add
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 pytestmark = pytest.mark.pg
 OFTEN = timedelta(milliseconds=5)
-
-
-@contextmanager
-def leading(dsn: str) -> Iterator[Leadership]:
-    """Yield the production leadership, held."""
-    given = settings(dsn, "127.0.0.1:0")
-    leadership = Leadership(
-        given.database, LeadershipSettings(), Service.DISPATCHER, environment="test"
-    )
-    with ExitStack() as stack:
-        stack.callback(leadership.lose)
-        leadership.hold()
-        yield leadership
 
 
 def audit(pg: "psycopg.Connection[Any]") -> list[tuple[Any, ...]]:
@@ -103,10 +86,7 @@ def test_a_standby_answers_names_the_leader_and_changes_nothing(
     pg: "psycopg.Connection[Any]", pg_dsn: str, tmp_path: Path
 ) -> None:
     with leading(pg_dsn) as leader:
-        given = settings(pg_dsn, "127.0.0.1:0")
-        other = Leadership(
-            given.database, LeadershipSettings(), Service.DISPATCHER, environment="test"
-        )
+        other = standing(pg_dsn)
         beat = Loop("leadership", other.beat, pausable=False)
         msg = Loop("msg", Steps())
         with serving(pg_dsn, tmp_path, beat, msg, leadership=other) as running:
@@ -157,7 +137,7 @@ def test_a_paused_loop_rests_is_not_unhealthy_and_the_others_go_on(
         schd.reach(schd.count + 5)
         assert msg.count == before
         until(lambda: caller.health() == "SERVING", "the service serves")
-        assert caller.health("msg") == "SERVING"
+        until(lambda: caller.health("msg") == "SERVING", "and so does the loop")
 
         assert caller.resume("msg")
         assert not caller.resume("msg")
@@ -282,13 +262,15 @@ def test_a_wake_ends_a_rest_and_a_backoff(pg_dsn: str, tmp_path: Path) -> None:
     with serving(pg_dsn, tmp_path, *loops) as running:
         rests.reach(1)
         fails.reach(1)
-        running.caller.wake("msg")
-        rests.reach(2)
-        assert fails.count == 1
+        for number in range(2, 12):
+            running.caller.wake("msg")
+            rests.reach(number)
+        assert fails.count <= 2  # the first look at what is paused may have ended a rest
+        woken = fails.count, rests.count
 
         running.caller.wake()
-        rests.reach(3)
-        fails.reach(2)
+        fails.reach(woken[0] + 1)
+        rests.reach(woken[1] + 1)
 
 
 @pytest.mark.covers("B104", "B105")
@@ -340,8 +322,8 @@ def test_a_call_in_work_ends_after_health_said_not_serving(
         watch.wait_for(None)
         until(lambda: waiting(pg, 1), "it still waits, longer than an idle stop takes")
         holder.rollback()
-        call.join(30)
-        stop.join(30)
+        call.join(PATIENCE_SECONDS)
+        stop.join(PATIENCE_SECONDS)
 
     assert (answers, running.status) == ([True], 0)
 

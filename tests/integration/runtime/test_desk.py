@@ -7,11 +7,8 @@ import psycopg
 import pytest
 
 from msgx.rpc.v1 import control_pb2 as pb
-from msgx.runtime.leadership import Leadership
 from msgx.runtime.loops import Loop
-from msgx.settings import Leadership as LeadershipSettings
-from msgx.store.service_term import Service
-from tests.support.control import WHO, Steps, serving, settings
+from tests.support.control import WHO, Steps, leading, serving
 
 pytestmark = pytest.mark.pg
 
@@ -23,17 +20,12 @@ def test_what_postgresql_refuses_for_good_is_a_defect_and_no_outage(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    given = settings(pg_dsn, "127.0.0.1:0")
-    leadership = Leadership(
-        given.database, LeadershipSettings(), Service.DISPATCHER, environment="test"
-    )
-    leadership.hold()
-    try:
-        with serving(pg_dsn, tmp_path, Loop("msg", Steps()), leadership=leadership) as running:
-            pg.execute("REVOKE INSERT ON service_control FROM msgx_dispatcher")
-            code, said = running.caller.refusal("Pause", pb.PauseRequest(admin=WHO, part="msg"))
-    finally:
-        leadership.lose()
+    with (
+        leading(pg_dsn) as leadership,
+        serving(pg_dsn, tmp_path, Loop("msg", Steps()), leadership=leadership) as running,
+    ):
+        pg.execute("REVOKE INSERT ON service_control FROM msgx_dispatcher")
+        code, said = running.caller.refusal("Pause", pb.PauseRequest(admin=WHO, part="msg"))
 
     assert code == "INTERNAL"
     assert said == "a defect: PostgreSQL refused answering an operator (42501)"

@@ -25,6 +25,7 @@ from msgx.telemetry.board import Board
 from msgx.telemetry.export import Exports
 from msgx.telemetry.listener import Listener
 from msgx.telemetry.metric import Gauge
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 def exports(board: Board) -> Exports:
@@ -102,10 +103,10 @@ def test_metrics_are_answered_on_their_own_address_and_nothing_else_is() -> None
     with closing(Listener("127.0.0.1:0", exports(board).text)) as listener:
         where = f"http://127.0.0.1:{listener.port}"
 
-        with urllib.request.urlopen(f"{where}/metrics", timeout=5) as answer:  # noqa: S310
+        with urllib.request.urlopen(f"{where}/metrics", timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
             kind, text = answer.headers["content-type"], answer.read().decode()
         with pytest.raises(HTTPError, match="404"):
-            urllib.request.urlopen(f"{where}/", timeout=5)  # noqa: S310
+            urllib.request.urlopen(f"{where}/", timeout=PATIENCE_SECONDS)  # noqa: S310
 
     assert kind.startswith("text/plain")
     assert "\nmsgx_service_ready 1.0\n" in text
@@ -139,7 +140,7 @@ def test_figures_go_to_a_collector_by_otlp_with_the_name_of_their_service() -> N
             board, environment="test", otlp_endpoint=f"http://127.0.0.1:{port}", period=0.05
         )
     ):
-        request = collector.seen.get(timeout=10)
+        request = collector.seen.get(timeout=PATIENCE_SECONDS)
 
     server.stop(0)
     (told,) = request.resource_metrics
@@ -162,7 +163,7 @@ def test_a_collector_that_is_away_does_not_hold_up_the_end() -> None:
         )
         ended = threading.Thread(target=exports.close)
         ended.start()
-        ended.join(timeout=20)
+        ended.join(timeout=PATIENCE_SECONDS)
 
     assert not ended.is_alive()
 
