@@ -13,7 +13,6 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from services.dispatcher.settings import Settings
 from tests.support.dispatcher import (
     add,
-    attempts,
     changed,
     consume,
     make_topics,
