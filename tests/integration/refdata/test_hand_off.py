@@ -1,16 +1,27 @@
 """One queue, two executors: the head changes hands, and nothing passes it (R16, INV-3)."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any, Final
 
 import pytest
 
+from msgx.store import listen
 from tests.support.intake import move_time
 from tests.support.messages import adft, fltr, stand
 from tests.support.processor import Line
 from tests.support.refdata import Desk, gates, package, record
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
+
+LONG: Final[dict[str, Any]] = {"idle_interval": 2 * timedelta(seconds=PATIENCE_SECONDS)}
+HEARS: Final = """
+    SELECT count(*) FROM pg_stat_activity
+     WHERE datname = current_database() AND state = 'idle'
+       AND query = 'LISTEN "' || %s || '"'
+"""
 
 
 @pytest.mark.covers("R16", "INV-3", "INV-9", "INV-8")
@@ -37,6 +48,24 @@ def test_the_processor_hands_over_and_refdata_ends(line: Line, desk: Desk) -> No
     assert (row["type"], row["seqn"], row["dttm"] is None) == ("GLST", "77", False)
     assert desk.records("GLST") == {"1": {"GCOD": "1", "TERM": "T2"}}
     assert line.events() == []
+
+
+@pytest.mark.covers("R16")
+def test_each_is_woken_by_what_the_other_hands_over(line: Line, desk: Desk) -> None:
+    desk.start(pipeline=LONG)
+    with ThreadPoolExecutor(1) as pool:
+        waits = pool.submit(desk.keeper.step)
+        until(lambda: line.one(HEARS, listen.ROUTED), "refdata listens")
+        head = desk.route(gates("DNLD", "1"))
+        waits.result(timeout=PATIENCE_SECONDS)
+
+        line.restart(pipeline=LONG)
+        waits = pool.submit(line.worker.step)
+        until(lambda: line.one(HEARS, listen.EXECUTED), "the processor listens")
+        desk.keeper.step()
+        waits.result(timeout=PATIENCE_SECONDS)
+
+    assert line.end(head)[0] == "SUCCEEDED"
 
 
 @pytest.mark.covers("R16", "INV-3")
@@ -137,7 +166,7 @@ def test_a_routed_head_that_failed_is_taken_when_it_is_due(line: Line, desk: Des
     )
 
     for _ in range(3):
-        desk.keeper.step()
+        assert desk.keeper.step() > timedelta(), "it rests"
         line.worker.step()
     assert line.end(msg_id)[0] == "FAILED"
 

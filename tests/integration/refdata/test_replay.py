@@ -7,7 +7,7 @@ from msgx.domain.replay import Order
 from msgx.store import dead_letter, dead_message
 from tests.support.messages import message
 from tests.support.processor import Line
-from tests.support.refdata import Desk, gates, package, record
+from tests.support.refdata import Desk, gates, package, record, state
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
 
@@ -85,6 +85,22 @@ def test_a_replay_brings_back_nothing_that_a_newer_whole_package_lacks(
 
     assert line.end(head) == ("SUCCEEDED", None, None)
     assert desk.records("GLST").keys() == {"1", "2"}
+
+
+@pytest.mark.covers("R35", "R54", "INV-26")
+def test_a_replayed_event_lacks_in_no_newer_package(line: Line, desk: Desk) -> None:
+    """Packages of RSTA are not whole: that one does not name a resource says nothing."""
+    bad = package("RSTA", "DNLD", state("1", "D"), recs=2, seqn="1")
+    (head,) = desk.run(bad)
+    (newer,) = desk.run(package("RSTA", "DNLD", state("2", "D")))
+    dead_letter.correct(line.pg, head, bad.replace("<RECS>2<", "<RECS>1<"), operator="ops")
+
+    put_back(line, head)
+    desk.run()
+
+    assert line.end(head) == ("SUCCEEDED", None, None)
+    sources = {key: source for key, (source, _, _) in desk.sources("RSTA").items()}
+    assert sources == {"GATE:1": head, "GATE:2": newer}
 
 
 @pytest.mark.covers("R35", "R01", "R16")
