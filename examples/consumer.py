@@ -9,7 +9,8 @@ import argparse
 import json
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from threading import Event
 from typing import Any, Final
@@ -97,12 +98,15 @@ def follow(consumer: Consumer, topic: str, stop: Event, *, once: bool) -> Flight
         if (error := message.error()) is not None:
             if error.code() == KafkaError._PARTITION_EOF:
                 ended.add(_partition(message))
-            elif not error.retriable() and error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+            elif error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                print(f"{topic} does not exist; waiting for it", file=sys.stderr)
+            elif not error.retriable():
                 raise KafkaException(error)
             continue
-        key = message.key()
+        if (key := message.key()) is None:
+            continue  # nobody's flight, so none of ours
         headers = {name: _text(given) for name, given in _headers(message)}
-        flid = _text(key) if key is not None else headers["ce_subject"]
+        flid = _text(key)
         if flights.take(_partition(message), flid, message.value(), headers):
             told = {"FLID": flid, "version": int(headers["msgx-state-version"])}
             print(json.dumps(told | {"gone": message.value() is None}), flush=True)
@@ -124,15 +128,21 @@ def _text(given: bytes | str) -> str:
     return given.decode() if isinstance(given, bytes) else given
 
 
+def _setting(given: str) -> tuple[str, str]:
+    name, sign, value = given.partition("=")
+    if not sign:
+        raise argparse.ArgumentTypeError(f"{given!r} is not KEY=VALUE")
+    return name, value
+
+
 def _configuration(arguments: argparse.Namespace) -> dict[str, Any]:
-    extra: Iterable[str] = arguments.config
     return {
         "bootstrap.servers": arguments.bootstrap,
         "group.id": arguments.group,
         "isolation.level": "read_committed",  # a wave that was aborted is never seen
         "enable.auto.commit": False,
         "enable.partition.eof": True,
-        **dict(one.split("=", 1) for one in extra),
+        **dict(arguments.config),
     }
 
 
@@ -146,6 +156,7 @@ def main() -> int:
     parser.add_argument(
         "--config",
         action="append",
+        type=_setting,
         default=[],
         metavar="KEY=VALUE",
         help="a further setting of the Kafka client, such as security.protocol=SASL_SSL",
@@ -154,16 +165,15 @@ def main() -> int:
     stop = Event()
     for signum in (signal.SIGTERM, signal.SIGINT):
         signal.signal(signum, lambda *_: stop.set())
-    consumer = Consumer(_configuration(arguments))
     try:
-        flights = follow(consumer, arguments.topic, stop, once=arguments.once)
-        end = {"records": flights.records, "ignored": flights.ignored}
-        print(json.dumps(end | {"flights": flights.shown()}, ensure_ascii=False), flush=True)
+        with closing(Consumer(_configuration(arguments))) as consumer:
+            flights = follow(consumer, arguments.topic, stop, once=arguments.once)
+            # Now: closing the consumer gives its partitions up.
+            end = {"records": flights.records, "ignored": flights.ignored}
+            print(json.dumps(end | {"flights": flights.shown()}, ensure_ascii=False))
     except KafkaException as raised:
         print(f"Kafka refuses: {raised.args[0].str()}", file=sys.stderr)
         return 1
-    finally:
-        consumer.close()
     return 0
 
 

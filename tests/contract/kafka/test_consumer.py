@@ -95,6 +95,28 @@ def test_it_says_how_it_is_used() -> None:
     assert "reference consumer" in shown.stdout
 
 
+@pytest.mark.parametrize(
+    ("config", "status", "said"),
+    [
+        ("no-sign", 2, "'no-sign' is not KEY=VALUE"),
+        ("no.such=1", 1, 'Kafka refuses: No such configuration property: "no.such"'),
+    ],
+)
+def test_a_setting_that_is_none_is_one_sentence(config: str, status: int, said: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "examples/consumer.py", "--bootstrap", "x:1", "--config", config],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert ran.returncode == status
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
 @pytest.fixture
 def given(pg_dsn: str, kafka_bootstrap: str, kafka_prefix: str) -> Settings:
     given = settings(pg_dsn, kafka_bootstrap, kafka_prefix)

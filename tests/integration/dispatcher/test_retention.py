@@ -12,7 +12,8 @@ import pytest
 from msgx.domain.delivery import Target
 from msgx.runtime.leadership import Standby
 from msgx.runtime.session import Session
-from msgx.store import dead_event, event_retention
+from msgx.store import dead_event, delivery, event_retention, service_term
+from msgx.store.service_term import Service
 from services.dispatcher.retention import BATCH, Retention
 from services.dispatcher.settings import Settings
 from tests.support.asked import asked
@@ -143,6 +144,28 @@ def test_a_deposed_instance_deletes_nothing(
         retention.step()
 
     assert len(states(pg)) == 3
+
+
+@pytest.mark.covers("B62", "R13")
+def test_a_batch_that_is_deleted_holds_up_neither_claim_nor_mark(
+    pg: "psycopg.Connection[Any]", pg_dsn: str
+) -> None:
+    fill(pg, BATCH, days=8)
+    event = add(pg, "7", 1)
+    with (
+        psycopg.connect(ours(pg_dsn)) as deleting,  # and not committed
+        psycopg.connect(ours(pg_dsn), options="-c lock_timeout=100") as delivering,
+    ):
+        service_term.share(deleting, Service.DISPATCHER, 0)
+        assert event_retention.delete(deleting, keep=WEEK, limit=BATCH) == BATCH
+
+        service_term.share(delivering, Service.DISPATCHER, 0)
+        claimed = delivery.claim(
+            delivering, Target.MSG,
+            limit=9, max_bytes=99, wave_bytes=99, hold=True, part=9,
+        )  # fmt: skip
+        assert [one.event_id for one in claimed] == [event]
+        assert delivery.mark_sent(delivering, Target.MSG, claimed) == 1
 
 
 @pytest.mark.covers("B62")
