@@ -1,5 +1,7 @@
 """A Kafka broker of a test's own: with other settings, who may do what, stopped and started."""
 
+import os
+import signal
 import socket
 import threading
 from collections.abc import Iterator, Mapping
@@ -36,6 +38,17 @@ def broker(home: Path, settings: Mapping[str, str] | None = None) -> Iterator[st
         (folder / OWN).write_text("".join(lines))
     with local.running(home, servers=["kafka"], keep=True) as servers:
         yield servers.kafka
+
+
+@contextmanager
+def hung(home: Path) -> Iterator[None]:
+    """Let the broker in `home` stand still: its connections stay, and nothing is answered."""
+    (process,) = (int(one.name) for one in Path("/proc").glob("[0-9]*") if _serves(one, home))
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
 
 
 @contextmanager
@@ -88,3 +101,12 @@ def knocked(port: int = 0) -> Iterator[tuple[str, list[float]]]:
         with suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
         listener.close()
+
+
+def _serves(process: Path, home: Path) -> bool:
+    """Tell whether it is the broker itself, not its guard."""
+    try:
+        program, *_, last = (process / "cmdline").read_text().rstrip("\0").split("\0")
+    except (OSError, ValueError):  # it has ended, or is the kernel's
+        return False
+    return program.endswith("java") and last.startswith(str(home))

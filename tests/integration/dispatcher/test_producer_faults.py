@@ -3,6 +3,7 @@ has expired. One broker of these tests' own."""
 
 import secrets
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -20,7 +21,7 @@ from msgx.telemetry.board import Board
 from services.dispatcher.relay import Relay
 from services.dispatcher.settings import Settings
 from services.dispatcher.topics import topic_name
-from tests.support.broker import broker, denied
+from tests.support.broker import broker, denied, hung
 from tests.support.dispatcher import (
     add,
     attempts,
@@ -48,9 +49,14 @@ OWN = {
 
 
 @pytest.fixture(scope="module")
-def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kafka") / "stack"
+
+
+@pytest.fixture(scope="module")
+def bootstrap(home: Path) -> Iterator[str]:
     """A broker that knows rights, and forgets ids soon."""
-    with broker(tmp_path_factory.mktemp("kafka") / "stack", OWN) as address:
+    with broker(home, OWN) as address:
         yield address
 
 
@@ -131,6 +137,25 @@ def test_without_the_right_to_read_a_topics_settings_it_is_said_and_delivery_goe
     (said,) = {vars(one)["fault"] for one in caplog.records if "topic is not" in one.message}
     assert said == f"topic {name} may not be looked at: DESCRIBE_CONFIGS is missing"
     assert once(consume(given), "7") == [1]
+
+
+@pytest.mark.covers("B09", "B68", "R29", "R04")
+def test_what_a_broker_that_hangs_did_not_acknowledge_in_time_goes_before_what_is_newer(
+    pg: "psycopg.Connection[Any]", given: Settings, home: Path
+) -> None:
+    first = add(pg, "7", 1)
+    with relaying(given) as relay:
+        settle(relay, nothing_pending(pg), "the first event sent")
+        with hung(home):
+            late = [add(pg, flid, version) for version in (2, 3) for flid in ("7", "8")]
+            with pytest.raises(Away, match="no answer in time"):
+                relay.step()
+            assert states(pg) == {first: "SENT", **dict.fromkeys(late, "PENDING")}
+            assert attempts(pg) == 0
+            add(pg, "7", 4)
+        settle(relay, nothing_pending(pg), "all events sent")
+
+    assert list(dict.fromkeys(versions(consume(given), "7"))) == [1, 2, 3, 4]
 
 
 @pytest.mark.covers("B63", "R29")
