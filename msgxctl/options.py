@@ -46,7 +46,9 @@ def confirm(question: str, *, yes: bool) -> None:
         return
     try:
         agreed = typer.confirm(harmless(question), err=True)
-    except typer.Abort:
+    except typer.Abort as abort:
+        if isinstance(abort.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
         raise Failure(Status.USAGE, "nobody answered: --yes goes on without asking") from None
     if not agreed:
         raise Failure(Status.FAILED, "nothing was done")

@@ -53,7 +53,9 @@ def ctl(
     return Ended(done.exit_code, done.stdout, done.stderr)
 
 
-def program(*arguments: object, **environment: str) -> "subprocess.Popen[str]":
+def program(
+    *arguments: object, stdin: int = subprocess.DEVNULL, **environment: str
+) -> "subprocess.Popen[str]":
     """Start msgxctl as a program of its own, with its streams as pipes and nobody to answer.
 
     Tests that run in the background ignore Ctrl-C, and would hand that down.
@@ -64,7 +66,7 @@ def program(*arguments: object, **environment: str) -> "subprocess.Popen[str]":
     try:
         return subprocess.Popen(
             [sys.executable, "-m", "msgxctl", *map(str, arguments)],
-            cwd=ROOT, text=True, env=own | environment, stdin=subprocess.DEVNULL,
+            cwd=ROOT, text=True, env=own | environment, stdin=stdin,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
     finally:

@@ -1,6 +1,8 @@
 """msgxctl as a program of its own, and what holds for all its commands."""
 
 import re
+import signal
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,9 +10,10 @@ import pytest
 import typer
 
 from msgxctl.__main__ import app
+from msgxctl.failure import Status
 from tests.architecture.sources import modules
 from tests.architecture.test_calls import SERVICES
-from tests.support.ctl import ctl, program
+from tests.support.ctl import WHY, ctl, program
 
 CHANGING = {
     "abandoned reopen",
@@ -72,6 +75,19 @@ def test_the_shell_completes_commands_and_services() -> None:
     assert {"abandoned"} == completions("msgxctl aban")
     assert {"list", "reopen"} <= completions("msgxctl abandoned ")
     assert {"processor"} == completions("msgxctl wake proc")
+
+
+def test_ctrl_c_at_a_question_is_no_answer_and_ends_as_ctrl_c_does() -> None:
+    at, discard = ("--dispatcher", "127.0.0.1:1"), ("events", "discard", 5, "--topic", "msg")
+    with program(*at, *discard, "--flid", 1, *WHY, stdin=subprocess.PIPE) as running:
+        assert running.stderr is not None
+        asked = running.stderr.read(len("Discard event 5 for good?"))
+
+        running.send_signal(signal.SIGINT)
+
+        assert running.wait(timeout=60) == Status.INTERRUPTED
+        assert asked == "Discard event 5 for good?"
+        assert "nobody answered" not in running.stderr.read()
 
 
 def test_a_pipe_that_nobody_reads_any_more_is_no_defect() -> None:
