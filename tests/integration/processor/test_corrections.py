@@ -1,10 +1,13 @@
 """Texts that operators correct: what they may change, and that they are what is read (R35)."""
 
+from datetime import timedelta
+
 import pytest
 
 from msgx.rpc.v1 import replay_pb2 as pb
 from tests.support.messages import adft, dnld, flop, fltr, message, stand
 from tests.support.processor import Line, refusing
+from tests.support.relay import relayed
 from tests.support.replaying import WHO, Operator, audit, operating, verdict_of
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
@@ -80,6 +83,34 @@ def test_a_day_plan_that_was_tried_to_its_end_keeps_its_identity_when_it_is_corr
     assert (code, "another identity" in words) == ("INVALID_ARGUMENT", True)
     assert line.end(dead)[0] == "SUCCEEDED"
     assert line.end(line.run(right)[0])[2] == f"duplicate-of:{dead}"
+
+
+@pytest.mark.covers("R12", "R35", "R42")
+def test_what_has_changed_flights_already_is_not_corrected(line: Line) -> None:
+    """Its text vanished behind the commit, before Redis took it."""
+    with relayed(line.places.redis) as (relay, url):
+        line.start(redis_url=url, epoch_check=timedelta(hours=1))
+        line.run(adft(fltr("1")))
+        line.worker.step()
+        relay.cut()
+        dead = line.land(stand("7", seqn="901"))
+        line.worker.step()
+        line.forget(dead)
+        relay.restore()
+        line.release_head()
+        line.run()
+    with operating(line) as operator:
+        request = pb.CorrectRequest(admin=WHO, msg_id=dead, text=stand("8", seqn="901"))
+        code, words = operator.refusal("Correct", request)
+        (verdict, _) = operator.forecast(dead, force=True)[0]
+
+    assert line.end(dead) == ("DEAD", "MALFORMED", "raw-missing")
+    assert (code, words) == (
+        "INVALID_ARGUMENT",
+        f"message {dead} has changed flights already",
+    )
+    assert verdict == "RAW_MISSING"
+    assert audit(line) == []
 
 
 @pytest.mark.covers("R13", "R35")

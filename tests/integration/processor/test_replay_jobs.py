@@ -24,7 +24,7 @@ from tests.support.intake import upstream as mailbox_session
 from tests.support.messages import adft, fltr, stand
 from tests.support.processor import Line
 from tests.support.processor_process import processing
-from tests.support.replaying import TOKEN, WHO, Operator, operating, verdict_of
+from tests.support.replaying import DEAD, TOKEN, WHO, Operator, operating, verdict_of
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
@@ -67,6 +67,10 @@ def die(line: Line, ids: range, error_class: str = "PROCESSING") -> None:
 def states(line: Line) -> dict[str, int]:
     rows = line.rows("SELECT state, count(*) AS n FROM proc_state GROUP BY state")
     return {row["state"]: row["n"] for row in rows}
+
+
+def some(*ids: int) -> pb.MessageIds:
+    return pb.MessageIds(ids=ids)
 
 
 def by_range(preview: Any, **options: Any) -> pb.ReplayRequest:
@@ -276,6 +280,64 @@ def test_a_job_that_is_cancelled_ends_and_what_was_put_back_stays(
 
     assert first.replayed == 1
     assert 1 <= states(line)["PENDING"] < 50
+
+
+@pytest.mark.covers("R35", "B35")
+def test_jobs_leave_a_thread_for_others_and_one_too_many_is_told_to_wait(
+    line: Line, operator: Operator
+) -> None:
+    die(line, range(10, 60))
+    slow = by_range(operator.preview(), per_second=1)
+    jobs = [operator.call("Replay", slow) for _ in range(3)]
+    for job in jobs:
+        next(job)
+
+    code, words = operator.refusal("Replay", slow)
+    listed = operator.listed(state=DEAD).total
+    for job in jobs:
+        job.cancel()
+    until(lambda: _is_free(operator), "the jobs have ended")
+
+    assert (code, words) == ("UNAVAILABLE", "3 jobs are at work already: try again later")
+    assert listed > 0
+
+
+@pytest.mark.covers("R35", "R18")
+@pytest.mark.parametrize(
+    ("call", "request_", "words"),
+    [
+        ("Replay", pb.ReplayRequest(admin=WHO), "either messages or range"),
+        ("Replay", pb.ReplayRequest(admin=WHO, messages=some()), "from 1 to 1000 ids"),
+        ("Replay", pb.ReplayRequest(admin=WHO, messages=some(0)), "from 1 to 1000 ids"),
+        ("Replay", pb.ReplayRequest(messages=some(7)), "admin.operator and admin.reason"),
+        (
+            "Replay",
+            pb.ReplayRequest(admin=WHO, messages=some(7), per_second=-1),
+            "per_second is not negative",
+        ),
+        (
+            "Replay",
+            pb.ReplayRequest(
+                admin=WHO, messages=some(7, 8), options=pb.ReplayOptions(approve_removals=1)
+            ),
+            "removals are approved for one message",
+        ),
+        ("DryRun", pb.DryRunRequest(messages=some(*range(1, 1002))), "from 1 to 1000 ids"),
+        (
+            "Preview",
+            pb.PreviewRequest(filter=pb.MessageFilter(state=pb.MESSAGE_STATE_FAILED)),
+            "only dead messages are replayed",
+        ),
+    ],
+)
+def test_what_is_not_asked_properly_is_refused_and_leaves_no_record(
+    line: Line, operator: Operator, call: str, request_: Any, words: str
+) -> None:
+    code, told = operator.refusal(call, request_)
+
+    assert code == "INVALID_ARGUMENT"
+    assert words in told
+    assert line.one("SELECT count(*) FROM admin_audit") == 0
 
 
 @pytest.mark.covers("R38", "R37")
