@@ -55,7 +55,6 @@ def held(folder: Path, *, keep: bool) -> Iterator[int]:
     Raises:
         CannotStart: it is in use, it is not ours, or it cannot be made.
     """
-    _make(folder)
     lock = _lock(folder)
     if keep:
         (folder / KEPT).touch()
@@ -140,22 +139,34 @@ def _make(folder: Path) -> None:
                 )
             folder.chmod(0o711)
             (folder / LOCK).touch(mode=0o600)
-    except (PermissionError, FileExistsError, NotADirectoryError, FileNotFoundError) as error:
+    except (PermissionError, FileExistsError, NotADirectoryError) as error:
         raise CannotStart(f"The folder {folder} cannot be used: {error.strerror}.") from None
 
 
 def _lock(folder: Path) -> int:
-    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
+    """Make `folder`, and return the descriptor that locks it.
+
+    Another start may sweep it away before it is locked: then it is made again.
+    """
     rest = threading.Event()
     for _ in range(ENDING_STEPS):
-        if _try_lock(lock):
-            return lock
-        pid = read(folder).get("launcher", {}).get("pid")
-        if isinstance(pid, int) and running(read(folder)):
+        with contextlib.suppress(FileNotFoundError):
+            _make(folder)
+            lock = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
+            if _try_lock(lock) and _is_at(folder / LOCK, lock):
+                return lock
+            os.close(lock)
+        if running(read(folder)):
             break
         rest.wait(WAIT_STEP)
-    os.close(lock)
     raise CannotStart(f"A local stack already runs in {folder}: `make down` stops it.")
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def running(state: dict[str, Any]) -> bool:
@@ -187,6 +198,6 @@ def sweep(old: Path) -> None:
     """Remove a folder that a killed launcher left, unless it is kept or still in use."""
     if not (old / LOCK).exists() or (old / KEPT).exists():
         return
-    with (old / LOCK).open("rb") as handle:
+    with contextlib.suppress(FileNotFoundError), (old / LOCK).open("rb") as handle:
         if _try_lock(handle.fileno()):
             remove(old)

@@ -17,7 +17,7 @@ from deploy.local.servers.server import Place, Server
 from msgx import clock
 
 ALL: Final = tuple(SERVERS)
-READY_TIMEOUT: Final = 60.0
+READY_TIMEOUT: Final = 120.0
 POLL: Final = 0.1
 Say = Callable[[str], None]
 

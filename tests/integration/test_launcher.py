@@ -14,18 +14,19 @@ from redis import Redis
 
 from deploy import local
 from deploy.local.folder import scratch
-from msgx import clock
+from tests.support.waiting import PATIENCE_SECONDS, until
 
 ROOT = Path(__file__).parents[2]
-LIMIT = 60.0
+LIMIT = 2 * PATIENCE_SECONDS
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder that PostgreSQL's user may enter."""
-    made = scratch()
-    yield made
-    subprocess.run(["rm", "-rf", str(made)], check=True)
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder that PostgreSQL's user may enter, and that no other start sweeps away."""
+    root = scratch()
+    monkeypatch.setenv("TMPDIR", str(root))
+    yield scratch()
+    subprocess.run(["rm", "-rf", str(root)], check=True)
 
 
 def start(folder: Path, servers: str, **environment: str) -> "subprocess.Popen[str]":
@@ -64,11 +65,7 @@ def processes_of(folder: Path) -> list[str]:
 
 
 def until_nothing_runs(folder: Path) -> None:
-    deadline = clock.ticks() + LIMIT
-    while left := processes_of(folder):
-        if clock.ticks() > deadline:
-            pytest.fail(f"still running: {left}")
-        clock.rest(0.05)
+    until(lambda: not processes_of(folder), f"nothing of {folder} runs")
 
 
 @pytest.mark.slow
@@ -190,4 +187,4 @@ def test_a_folder_that_is_in_use_or_not_ours_is_refused(folder: Path, tmp_path: 
 
 
 def client(endpoints: local.Endpoints) -> Redis:
-    return Redis.from_url(endpoints.redis, socket_timeout=5)
+    return Redis.from_url(endpoints.redis, socket_timeout=PATIENCE_SECONDS)

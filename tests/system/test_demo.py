@@ -11,7 +11,7 @@ import pytest
 from deploy.local import folder as folders
 
 ROOT = Path(__file__).parents[2]
-LIMIT = 240
+LIMIT = 600
 
 
 def demo(root: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
@@ -46,6 +46,7 @@ def root() -> Iterator[Path]:
 
 @pytest.mark.system
 @pytest.mark.slow
+@pytest.mark.timeout(LIMIT + 60)
 def test_a_small_day_agrees_with_the_oracle_and_leaves_nothing(root: Path) -> None:
     done = demo(root, FLIGHTS="40", SEED="2", SPEED="0")
 
@@ -59,6 +60,7 @@ def test_a_small_day_agrees_with_the_oracle_and_leaves_nothing(root: Path) -> No
 
 @pytest.mark.system
 @pytest.mark.slow
+@pytest.mark.timeout(LIMIT + 60)
 def test_a_service_that_cannot_start_is_named_with_its_log_and_all_else_is_stopped(
     root: Path,
 ) -> None:

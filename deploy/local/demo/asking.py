@@ -20,7 +20,7 @@ from tests.aodb.verify import Row
 CATEGORY: Final = "BLST"
 UNASKED: Final = "no-open-request"
 LOOK_EVERY: Final = 0.2
-HTTP_LIMIT: Final = 10.0
+HTTP_LIMIT: Final = 60.0
 _MARGIN: Final = 5  # messages: one that is late may be among them
 _AHEAD: Final = timedelta(days=7)
 

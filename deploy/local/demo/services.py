@@ -19,8 +19,8 @@ from msgx import clock
 
 ROOT: Final = Path(__file__).parents[3]
 NAMES: Final = ("intake", "processor", "refdata", "dispatcher", "api")
-SERVING_LIMIT: Final = 40.0
-TOPICS_LIMIT: Final = 60.0
+SERVING_LIMIT: Final = 120.0
+TOPICS_LIMIT: Final = 120.0
 # Short ladders, so that a retry is seen within the demo.
 SHORT: Final = {
     "MSGX_PIPELINE__LADDER": "PT0.2S PT0.5S PT1S PT2S",

@@ -44,7 +44,7 @@ class Kafka:
             "-t", CLUSTER, "-c", str(properties),
         ]  # fmt: skip
         command = Command(arguments, place.folder)
-        family.run("kafka-storage", command, place.log, timeout=90)
+        family.run("kafka-storage", command, place.log, timeout=120)
 
     def command(self, place: Place) -> Command:
         """The properties are written anew: the ports may have changed."""

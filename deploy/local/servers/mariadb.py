@@ -43,7 +43,7 @@ class MariaDB:
             "--auth-root-authentication-method=normal", "--skip-test-db", *_as_root(),
         ]  # fmt: skip
         command = Command(arguments, place.folder)
-        family.run("mariadb-install-db", command, place.log, timeout=60)
+        family.run("mariadb-install-db", command, place.log, timeout=120)
 
     def command(self, place: Place) -> Command:
         """Small buffers, messages of 64 MB, utf8mb4 as the mailbox has it."""
@@ -57,6 +57,7 @@ class MariaDB:
             f"--init-file={first}", *_as_root(),
             "--character-set-server=utf8mb4", "--collation-server=utf8mb4_unicode_ci",
             "--innodb-buffer-pool-size=64M", "--max-allowed-packet=64M",
+            "--max-connections=400",
             "--skip-name-resolve", "--skip-log-bin",
         ]  # fmt: skip
         return Command(arguments, place.folder)

@@ -46,7 +46,7 @@ class PostgreSQL:
             "-E", "UTF8", "--locale=C.UTF-8",
         ]  # fmt: skip
         command = Command(arguments, place.folder, user=user)
-        family.run("initdb", command, place.log, timeout=60)
+        family.run("initdb", command, place.log, timeout=120)
 
     def command(self, place: Place) -> Command:
         """SIGINT ends its sessions; SIGTERM would wait for the clients to leave."""
