@@ -170,6 +170,5 @@ def _command(line: Line) -> "subprocess.CompletedProcess[str]":
         },
         capture_output=True,
         text=True,
-        timeout=30,
         check=False,
     )

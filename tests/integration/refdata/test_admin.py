@@ -20,6 +20,7 @@ from msgx.settings import Admin, Control
 from services.refdata.admin import Records
 from tests.support.processor import Line
 from tests.support.refdata import Desk, gates, package, settings, state
+from tests.support.waiting import PATIENCE_SECONDS
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
 
@@ -43,7 +44,7 @@ def stub(line: Line, desk: Desk) -> Iterator[Any]:
 
 def call(method: Any, request: Any) -> Any:
     metadata = [("authorization", f"Bearer {TOKEN}")]
-    return method(request, metadata=metadata, timeout=20, wait_for_ready=True)
+    return method(request, metadata=metadata, timeout=PATIENCE_SECONDS, wait_for_ready=True)
 
 
 def refusal(method: Any, request: Any) -> tuple[str, str]:
