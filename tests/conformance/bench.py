@@ -1,7 +1,7 @@
 """The bench that cells run on: the real processor on real servers, one for all cells."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any, Final
 
 from msgx.domain.failure import Away
@@ -34,18 +34,16 @@ class Bench(Line):
 
     def __init__(self, places: Places) -> None:
         self._given: Mapping[str, Mapping[str, Any]] = {}
-        self._worker = ExitStack()
         super().__init__(places)
-        self._resources.callback(self._worker.close)
 
     def start(self, **options: Any) -> Worker:
-        """Start an instance of the processor in place of the one before."""
-        self._worker.close()
+        """Start an instance of the processor with the parameters that are worn."""
         base = settings(self.places, **options)
         groups = {
             name: type(getattr(base, name))(**given) for name, given in self._given.items()
         }
-        self.worker = Worker(base.model_copy(update=groups), self._worker)
+        self.worker = Worker(base.model_copy(update=groups))
+        self._resources.callback(self.worker.close)
         return self.worker
 
     def wear(self, given: Mapping[str, Mapping[str, Any]]) -> None:

@@ -61,8 +61,8 @@ class Line:
         self.worker = self.start()
 
     def stop(self, worker: Worker | None = None) -> None:
-        """Lose the session as a killed process does; the server needs a moment to notice."""
-        (worker or self.worker).leadership.lose()
+        """End as a killed process does; the server needs a moment to notice."""
+        (worker or self.worker).close()
         self.wait_for_no_leader()
 
     def wait_for_no_leader(self, service: Service = Service.PROCESSOR) -> None:
@@ -101,7 +101,8 @@ class Line:
 
     def start(self, **options: Any) -> Worker:
         """Start an instance of the processor; the newest one is stepped by `run`."""
-        self.worker = Worker(settings(self.places, **options), self._resources)
+        self.worker = Worker(settings(self.places, **options))
+        self._resources.callback(self.worker.close)
         return self.worker
 
     def restart(self, **options: Any) -> Worker:

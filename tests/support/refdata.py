@@ -61,7 +61,8 @@ def settings(
 class Keeper:
     """One instance of refdata whose steps the test makes."""
 
-    def __init__(self, given: RefdataSettings, resources: ExitStack) -> None:
+    def __init__(self, given: RefdataSettings) -> None:
+        self._resources = resources = ExitStack()
         self.leadership = Leadership(
             given.database, given.leadership, Service.REFDATA, environment=given.environment
         )
@@ -94,6 +95,10 @@ class Keeper:
         """Do one unit of work."""
         return self.pump.step()
 
+    def close(self) -> None:
+        """Close every connection, as the end of a process does."""
+        self._resources.close()
+
 
 class Desk:
     """A line and refdata beside it: what they make of messages together."""
@@ -105,12 +110,13 @@ class Desk:
 
     def start(self, **options: Any) -> Keeper:
         """Start an instance; the newest one is stepped by `run`."""
-        self.keeper = Keeper(settings(self.line.places, **options), self._resources)
+        self.keeper = Keeper(settings(self.line.places, **options))
+        self._resources.callback(self.keeper.close)
         return self.keeper
 
     def restart(self, **options: Any) -> Keeper:
-        """Lose the session as a killed process does, and start anew."""
-        self.keeper.leadership.lose()
+        """End as a killed process does, and start anew."""
+        self.keeper.close()
         self.line.wait_for_no_leader(Service.REFDATA)
         return self.start(**options)
 

@@ -119,7 +119,8 @@ def clear(places: Places) -> None:
 class Worker:
     """One instance of the processor whose steps the test makes."""
 
-    def __init__(self, given: ProcessorSettings, resources: ExitStack) -> None:
+    def __init__(self, given: ProcessorSettings) -> None:
+        self._resources = resources = ExitStack()
         airport = Airport(zone=given.airport.zone, day_cut=given.airport.day_cut)
         self.airport = airport
         self.stopping = False
@@ -174,3 +175,7 @@ class Worker:
     def step(self) -> timedelta:
         """Do one unit of work."""
         return self.pump.step()
+
+    def close(self) -> None:
+        """Close every connection, as the end of a process does."""
+        self._resources.close()

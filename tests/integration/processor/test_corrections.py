@@ -121,7 +121,9 @@ def test_who_leads_again_reads_texts_anew(line: Line) -> None:
     line.land(stand("6"))
     dead = line.land(flop("STND", "<GATE>1</GATE>", seqn="901"))
     early.step()
-    line.restart().step()
+    early.leadership.lose()
+    line.wait_for_no_leader()
+    line.start().step()
     with operating(line) as operator:
         operator.correct(dead, stand("7", seqn="901"))
         operator.replay(dead, force=True)
