@@ -29,7 +29,7 @@ from tests.support.patient import PATIENT
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.kafka, pytest.mark.slow]
-AWAY_SECONDS = 12  # the longest rest has come several times
+AWAY_SECONDS = 30
 KNOCKS = 15
 
 

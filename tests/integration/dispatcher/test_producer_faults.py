@@ -155,7 +155,7 @@ def test_what_a_broker_that_hangs_did_not_acknowledge_in_time_goes_before_what_i
             add(pg, "7", 4)
         settle(relay, nothing_pending(pg), "all events sent")
 
-    assert list(dict.fromkeys(versions(consume(given), "7"))) == [1, 2, 3, 4]
+    assert once(consume(given), "7") == [1, 2, 3, 4]
 
 
 @pytest.mark.covers("B63", "R29")
