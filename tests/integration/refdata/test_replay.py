@@ -45,6 +45,7 @@ def test_a_replay_overwrites_no_newer_record_unless_it_spares_them(
     bad = gates("DNLD", "1", "3", recs=9)
     (head,) = desk.run(bad)
     (newer,) = desk.run(package("GLST", "UPD", record("GLST", GCOD="1", TERM="T9")))
+    desk.run(gates("DNLD", "9", recs=8), gates("RESP", "9"))  # newer, and without an effect
     dead_letter.correct(line.pg, head, bad.replace("<RECS>9<", "<RECS>2<"), operator="ops")
     stood = desk.sources("GLST")
 
