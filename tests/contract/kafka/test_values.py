@@ -144,7 +144,7 @@ def faults(schema: Any, value: Any) -> list[str]:
 @pytest.mark.redis
 @pytest.mark.covers("B116", "B110", "R28")
 def test_every_event_of_a_day_is_as_the_document_says(line: Line) -> None:
-    day = build_day(seed=5, flights=40, reference=False)
+    day = build_day(seed=5, flights=20, reference=False)
     line.run(*(message.xml for message in day.messages))
     messages = {
         one["name"]: (closed(payload(one)), closed(one["headers"]))

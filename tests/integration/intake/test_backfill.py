@@ -24,6 +24,7 @@ from tests.support.intake import (
     owe,
     run,
     upstream,
+    waits_for_a_table,
 )
 from tests.support.relay import relayed
 from tests.support.waiting import PATIENCE_SECONDS, until
@@ -291,7 +292,9 @@ def test_a_replay_cannot_take_a_row_between_the_check_and_the_confirmation(
         run(holder, "LOCK TABLES CMINMSGS WRITE")
         stepping = threading.Thread(target=backfiller.step)
         stepping.start()
-        until(lambda: not pg.execute(take).fetchall(), "the row is held during the write")
+        # Asked of the mailbox: whoever asks for the row takes it, and it would be left out.
+        until(lambda: waits_for_a_table(adapter), "the write waits")
+        assert pg.execute(take).fetchall() == []
         run(holder, "UNLOCK TABLES")
         stepping.join(PATIENCE_SECONDS)
 
