@@ -18,7 +18,6 @@ from pydantic import SecretStr
 
 from msgx.rpc.v1 import control_pb2 as pb
 from msgx.rpc.v1 import control_pb2_grpc
-from msgx.rpc.v1.admin_pb2 import Admin
 from msgx.runtime.halt import Halt
 from msgx.runtime.leadership import Leadership
 from msgx.runtime.loops import Loop, run
@@ -26,12 +25,10 @@ from msgx.settings import Admin as AdminSettings
 from msgx.settings import Control, ServiceSettings
 from msgx.store.service_term import Service
 from tests.support import patient
+from tests.support.calls import TIMEOUT, TOKEN, WHO, Calls, bearer
 from tests.support.waiting import PATIENCE_SECONDS, until
 
-TOKEN: Final = "a-token-for-tests-only"
 READ_TOKEN: Final = "a-token-that-only-reads"
-WHO: Final = Admin(operator="ops", reason="a test")
-TIMEOUT: Final = 60.0
 HOUR: Final = timedelta(hours=1)
 
 
@@ -65,32 +62,12 @@ def leading(dsn: str) -> Iterator[Leadership]:
         leadership.lose()
 
 
-def bearer(token: str) -> list[tuple[str, str]]:
-    """Return the metadata that shows a token."""
-    return [("authorization", f"Bearer {token}")]
-
-
-class Caller:
+class Caller(Calls):
     """An operator of one service."""
 
     def __init__(self, channel: grpc.Channel, token: str = TOKEN) -> None:
-        self.channel = channel
-        self._stub: Any = control_pb2_grpc.ControlServiceStub(channel)
+        super().__init__(channel, control_pb2_grpc.ControlServiceStub, bearer(token))
         self._health: Any = health_pb2_grpc.HealthStub(channel)
-        self._metadata = bearer(token)
-
-    def call(self, name: str, request: Any) -> Any:
-        """Make a call."""
-        call = getattr(self._stub, name)
-        return call(request, metadata=self._metadata, timeout=TIMEOUT, wait_for_ready=True)
-
-    def refusal(self, name: str, request: Any) -> tuple[str, str]:
-        """Make a call that is refused, and return the code and the words."""
-        try:
-            answer = self.call(name, request)
-        except grpc.RpcError as error:
-            return str(error.code().name), str(error.details())
-        raise AssertionError(f"answered: {answer}")
 
     def status(self) -> Any:
         """Ask what the service does."""

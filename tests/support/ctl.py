@@ -12,9 +12,9 @@ from typing import Any, Final
 from typer.testing import CliRunner
 
 from msgxctl.__main__ import app
+from tests.support.calls import TOKEN
 
 ROOT: Final = Path(__file__).parents[2]
-TOKEN: Final = "a-token-for-tests-only"
 WHY: Final = ("--reason", "a test")
 _RUNNER: Final = CliRunner()
 

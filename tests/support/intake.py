@@ -15,7 +15,6 @@ from msgx.domain.marking import Abandonment
 from msgx.mailbox.inbox import Mailbox
 from msgx.rpc.v1 import mailbox_pb2 as pb
 from msgx.rpc.v1 import mailbox_pb2_grpc
-from msgx.rpc.v1.admin_pb2 import Admin
 from msgx.runtime.address import Address
 from msgx.runtime.desk import Desk
 from msgx.runtime.leadership import Leadership
@@ -29,11 +28,9 @@ from services.intake.admin import Marks
 from services.intake.backfill import Backfiller
 from services.intake.poller import Poller
 from tests.support import patient
+from tests.support.calls import TOKEN, WHO, Calls
 from tests.support.servers import mysql
-from tests.support.waiting import PATIENCE_SECONDS
 
-TOKEN: Final = "a-token-for-tests-only"
-WHO: Final = Admin(operator="ops", reason="a test")
 HOUR: Final = timedelta(hours=1)
 NEVER: Final = HOUR
 AT_ONCE: Final = timedelta(microseconds=1)
@@ -232,27 +229,16 @@ def move_time(pg: "psycopg.Connection[Any]", by: timedelta) -> None:
     )
 
 
-class Marking:
+class Marking(Calls):
     """An operator of marks."""
 
     def __init__(self, port: int) -> None:
-        self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
-        self._stub: Any = mailbox_pb2_grpc.MailboxServiceStub(self._channel)
-
-    def call(self, name: str, request: Any) -> Any:
-        """Make a call."""
-        told = [("authorization", f"Bearer {TOKEN}")]
-        return getattr(self._stub, name)(
-            request, metadata=told, timeout=PATIENCE_SECONDS, wait_for_ready=True
-        )
+        channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        super().__init__(channel, mailbox_pb2_grpc.MailboxServiceStub)
 
     def reopen(self, **fields: Any) -> Any:
         """Reopen marks, as `WHO`."""
         return self.call("ReopenAbandoned", pb.ReopenAbandonedRequest(admin=WHO, **fields))
-
-    def close(self) -> None:
-        """Close the channel."""
-        self._channel.close()
 
 
 @contextmanager

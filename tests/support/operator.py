@@ -9,7 +9,6 @@ from pydantic import SecretStr
 
 from msgx.rpc.v1 import delivery_pb2 as pb
 from msgx.rpc.v1 import delivery_pb2_grpc
-from msgx.rpc.v1.admin_pb2 import Admin
 from msgx.runtime.address import Address
 from msgx.runtime.desk import Desk
 from msgx.runtime.leadership import Leadership
@@ -19,35 +18,19 @@ from msgx.settings import Control
 from services.dispatcher.admin import Delivery
 from services.dispatcher.request_admin import Requests
 from services.dispatcher.settings import Settings
+from tests.support.calls import TOKEN, WHO, Calls, bearer
 from tests.support.dispatcher import leading
 from tests.support.patient import PATIENT
 
-TOKEN: Final = "a-token-for-tests-only"
-WHO: Final = Admin(operator="ops", reason="a test")
-TIMEOUT: Final = 60.0
 ALL: Final = pb.Filter()
 
 
-class Operator:
-    """Calls by name; `authorization` is what is sent under that name, if anything."""
+class Operator(Calls):
+    """Looks at events, and decides about them."""
 
-    def __init__(self, port: int, authorization: str | None = f"Bearer {TOKEN}") -> None:
-        self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
-        self._stub: Any = delivery_pb2_grpc.DeliveryServiceStub(self._channel)
-        self._metadata = [] if authorization is None else [("authorization", authorization)]
-
-    def call(self, name: str, request: Any) -> Any:
-        """Make a call."""
-        call = getattr(self._stub, name)
-        return call(request, metadata=self._metadata, timeout=TIMEOUT, wait_for_ready=True)
-
-    def refusal(self, name: str, request: Any) -> tuple[str, str]:
-        """Make a call that is refused, and return the code and the words."""
-        try:
-            answer = self.call(name, request)
-        except grpc.RpcError as error:
-            return str(error.code().name), str(error.details())
-        raise AssertionError(f"answered: {answer}")
+    def __init__(self, port: int, authorization: str | None = bearer(TOKEN)) -> None:
+        channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        super().__init__(channel, delivery_pb2_grpc.DeliveryServiceStub, authorization)
 
     def dead(self, **fields: Any) -> list[Any]:
         """List dead events."""
@@ -64,10 +47,6 @@ class Operator:
     def discard(self, **fields: Any) -> int:
         """Discard dead events; return how many."""
         return int(self.call("Discard", pb.DiscardRequest(admin=WHO, **fields)).affected)
-
-    def close(self) -> None:
-        """Close the channel."""
-        self._channel.close()
 
 
 @contextmanager

@@ -10,41 +10,23 @@ from pydantic import SecretStr
 from msgx.codec.decode import Decoder
 from msgx.rpc.v1 import replay_pb2 as pb
 from msgx.rpc.v1 import replay_pb2_grpc
-from msgx.rpc.v1.admin_pb2 import Admin
 from msgx.runtime.address import Address
 from msgx.settings import Admin as AdminSettings
 from msgx.settings import Control
 from services.processor.office import replays
+from tests.support.calls import TOKEN, WHO, Calls
 from tests.support.processor import Line, settings
 
-TOKEN: Final = "a-token-for-tests-only"
-WHO: Final = Admin(operator="ops", reason="a test")
-TIMEOUT: Final = 60.0
 DEAD: Final = pb.MESSAGE_STATE_DEAD
 
 
-class Operator:
+class Operator(Calls):
     """Calls by name; what a stream tells is listed."""
 
     def __init__(self, port: int) -> None:
         self.address = f"127.0.0.1:{port}"
-        self._channel = grpc.insecure_channel(self.address)
-        self._stub: Any = replay_pb2_grpc.ReplayServiceStub(self._channel)
-
-    def call(self, name: str, request: Any) -> Any:
-        """Make a call; of a stream the answers are still to come."""
-        metadata = [("authorization", f"Bearer {TOKEN}")]
-        call = getattr(self._stub, name)
-        return call(request, metadata=metadata, timeout=TIMEOUT, wait_for_ready=True)
-
-    def refusal(self, name: str, request: Any) -> tuple[str, str]:
-        """Make a call that is refused, and return the code and the words."""
-        try:
-            answer = self.call(name, request)
-            told = list(answer) if hasattr(answer, "__next__") else answer
-        except grpc.RpcError as error:
-            return str(error.code().name), str(error.details())
-        raise AssertionError(f"answered: {told}")
+        channel = grpc.insecure_channel(self.address)
+        super().__init__(channel, replay_pb2_grpc.ReplayServiceStub)
 
     def listed(self, *, limit: int = 0, after: int = 0, **fields: Any) -> Any:
         """List messages."""
@@ -90,10 +72,6 @@ class Operator:
         """Skip messages; return how many."""
         request = pb.SkipRequest(admin=WHO, from_msg_id=first, to_msg_id=last)
         return int(list(self.call("Skip", request))[-1].skipped)
-
-    def close(self) -> None:
-        """Close the channel."""
-        self._channel.close()
 
 
 def verdict_of(one: Any) -> str:

@@ -15,7 +15,8 @@ from psycopg.conninfo import make_conninfo
 from msgx.rpc.v1 import control_pb2 as pb
 from msgx.runtime.control import VERSION
 from msgx.store import migrate
-from tests.support.control import TOKEN, Caller
+from tests.support.calls import TOKEN
+from tests.support.control import Caller
 from tests.support.process import Process, running
 from tests.support.waiting import until
 

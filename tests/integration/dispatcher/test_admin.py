@@ -14,8 +14,9 @@ from msgx.rpc.v1 import delivery_pb2 as pb
 from msgx.rpc.v1.admin_pb2 import Admin
 from msgx.runtime.leadership import Leadership
 from services.dispatcher.settings import Settings
+from tests.support.calls import TOKEN, WHO
 from tests.support.dispatcher import add, settings, states
-from tests.support.operator import TOKEN, WHO, Operator, answering, operating
+from tests.support.operator import Operator, answering, operating
 
 pytestmark = [pytest.mark.pg]
 LATER = timedelta(hours=1)

@@ -18,6 +18,7 @@ from msgx.domain.delivery import Target
 from msgx.rpc.v1 import delivery_pb2 as pb
 from services.dispatcher.settings import Settings
 from services.dispatcher.wake import Wake
+from tests.support.calls import TOKEN
 from tests.support.control import Caller
 from tests.support.dispatcher import (
     add,
@@ -31,7 +32,7 @@ from tests.support.dispatcher import (
     versions,
 )
 from tests.support.dispatcher_process import lines, running, started
-from tests.support.operator import ALL, TOKEN, Operator, operating
+from tests.support.operator import ALL, Operator, operating
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.kafka]

@@ -14,9 +14,9 @@ from msgx.rpc.v1 import mailbox_pb2 as pb
 from msgx.rpc.v1.admin_pb2 import Admin
 from msgx.runtime.leadership import Leadership
 from msgx.store import abandoned
+from tests.support.calls import WHO
 from tests.support.intake import (
     HOUR,
-    WHO,
     Marking,
     answering,
     backfilling,

@@ -9,7 +9,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from msgx import clock
-from tests.support.ctl import TOKEN, WHY, ctl
+from tests.support.calls import TOKEN
+from tests.support.ctl import WHY, ctl
 from tests.support.intake import land, land_many, owe, run
 from tests.support.process import Process, running
 from tests.support.relay import relayed

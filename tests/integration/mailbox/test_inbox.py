@@ -15,6 +15,7 @@ from msgx.mailbox import connect
 from msgx.mailbox.inbox import Mailbox, Oversized, Row
 from msgx.settings import Mailbox as MailboxSettings
 from tests.support import patient
+from tests.support.intake import land, mark_of, run
 from tests.support.servers import mysql
 from tests.support.waiting import PATIENCE_SECONDS
 
@@ -39,29 +40,6 @@ def adapter(mailbox_url: str) -> Iterator[Any]:
     """Another session, as upstream has it."""
     with closing(mysql.connect(mailbox_url)) as connection:
         yield connection
-
-
-def run(connection: Any, statement: str, *values: object) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return list(cursor.fetchall())
-
-
-def land(connection: Any, msg_id: int, **columns: object) -> None:
-    names = "".join(f", CMINMSGS_{name.upper()}" for name in columns)
-    places = ", %s" * len(columns)
-    run(
-        connection,
-        f"INSERT INTO CMINMSGS (CMINMSGS_ID, CMINMSGS_CLOB_MSG{names})"
-        f" VALUES (%s, '<MSG/>'{places})",
-        msg_id,
-        *columns.values(),
-    )
-
-
-def mark_of(connection: Any, msg_id: int) -> Any:
-    statement = "SELECT CMINMSGS_DATE_PROCESSED FROM CMINMSGS WHERE CMINMSGS_ID = %s"
-    return run(connection, statement, msg_id)[0][0]
 
 
 @pytest.mark.covers("B53", "INV-2b")

@@ -7,7 +7,8 @@ import psycopg
 import pytest
 
 from msgxctl.failure import Status
-from tests.support.ctl import TOKEN, WHY, ctl, sentence
+from tests.support.calls import TOKEN
+from tests.support.ctl import WHY, ctl, sentence
 from tests.support.process import Process, running
 from tests.support.servers import mysql, postgres
 from tests.support.waiting import until

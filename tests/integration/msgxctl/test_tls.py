@@ -17,8 +17,9 @@ from msgx.settings import Admin, Control, Database
 from msgx.store import backlog
 from msgx.store.service_term import Service
 from msgxctl.failure import Status
+from tests.support.calls import TOKEN
 from tests.support.certificates import Pair, authority, signed
-from tests.support.ctl import TOKEN, ctl, sentence
+from tests.support.ctl import ctl, sentence
 
 
 class Keys:

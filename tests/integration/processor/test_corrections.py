@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 
 from msgx.rpc.v1 import replay_pb2 as pb
+from tests.support.calls import WHO
 from tests.support.messages import adft, dnld, flop, fltr, message, stand
 from tests.support.processor import Line, refusing
 from tests.support.relay import relayed
-from tests.support.replaying import WHO, Operator, audit, operating, verdict_of
+from tests.support.replaying import Operator, audit, operating, verdict_of
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
 

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from msgx.rpc.v1 import replay_pb2 as pb
+from tests.support.calls import WHO
 from tests.support.messages import adft, fltr, message, stand
 from tests.support.processor import Line, refusing
 from tests.support.relay import relayed
-from tests.support.replaying import WHO, Operator, operating
+from tests.support.replaying import Operator, operating
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]
 

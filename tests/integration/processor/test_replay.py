@@ -3,10 +3,11 @@
 import pytest
 
 from msgx.rpc.v1 import replay_pb2 as pb
+from tests.support.calls import WHO
 from tests.support.messages import adft, dnld, fdel, flop, fltr, message, stand
 from tests.support.processor import Line, refusing
 from tests.support.relay import relayed
-from tests.support.replaying import DEAD, WHO, Operator, audit, operating, verdict_of
+from tests.support.replaying import DEAD, Operator, audit, operating, verdict_of
 
 _DIE = """
     UPDATE proc_state

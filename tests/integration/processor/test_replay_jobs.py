@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from msgx.rpc.v1 import replay_pb2 as pb
+from tests.support.calls import TOKEN, WHO
 from tests.support.intake import (
     backfilling,
     debt,
@@ -24,7 +25,7 @@ from tests.support.intake import upstream as mailbox_session
 from tests.support.messages import adft, fltr, stand
 from tests.support.processor import Line
 from tests.support.processor_process import processing
-from tests.support.replaying import DEAD, TOKEN, WHO, Operator, operating, verdict_of
+from tests.support.replaying import DEAD, Operator, operating, verdict_of
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.pg, pytest.mark.mysql, pytest.mark.redis]

@@ -1,30 +1,11 @@
-"""Refdata beside a processor, on databases that a module shares, emptied before each test."""
+"""Refdata beside the line's processor."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.support.places import fresh
-from tests.support.processor import Line, lining
+from tests.support.processor import Line
 from tests.support.refdata import Desk, keeping
-from tests.support.worker import Places, clear
-
-
-@pytest.fixture(scope="module")
-def places(
-    postgres_url: str, pg_template: str, mysql_url: str, redis_server_url: str
-) -> Iterator[Places]:
-    """A migrated database, a mailbox and a Redis database."""
-    with fresh(postgres_url, pg_template, mysql_url, redis_server_url) as made:
-        yield made
-
-
-@pytest.fixture
-def line(places: Places) -> Iterator[Line]:
-    """A processor on empty tables, stepped by the test."""
-    clear(places)
-    with lining(places) as one:
-        yield one
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from msgx.runtime.session import Session
 from msgx.settings import Admin, Control
 from msgxctl.failure import Status
 from services.refdata.admin import Records
-from tests.support.ctl import TOKEN, ctl, sentence
+from tests.support.calls import TOKEN
+from tests.support.ctl import ctl, sentence
 from tests.support.processor import Line
 from tests.support.refdata import Desk, gates, settings
 

@@ -13,36 +13,27 @@ from msgx.rpc.v1 import requests_pb2_grpc
 from msgx.rpc.v1.admin_pb2 import Admin
 from services.dispatcher.settings import Settings
 from tests.support.asked import asked, request
+from tests.support.calls import WHO, Calls
 from tests.support.dispatcher import leading, settings
-from tests.support.operator import TIMEOUT, TOKEN, WHO, answering
+from tests.support.operator import answering
 
 pytestmark = [pytest.mark.pg]
 
 
-class Caller:
-    """Calls RequestService by name."""
+class Caller(Calls):
+    """Calls RequestService."""
 
     def __init__(self, port: int) -> None:
-        self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
-        self._stub: Any = requests_pb2_grpc.RequestServiceStub(self._channel)
+        channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        super().__init__(channel, requests_pb2_grpc.RequestServiceStub)
 
     def __call__(self, name: str, given: Any) -> Any:
         """Make a call."""
-        metadata = [("authorization", f"Bearer {TOKEN}")]
-        return getattr(self._stub, name)(
-            given, metadata=metadata, timeout=TIMEOUT, wait_for_ready=True
-        )
+        return self.call(name, given)
 
-    def refusal(self, name: str, given: Any) -> str:
+    def refused(self, name: str, given: Any) -> str:
         """Make a call that is refused, and return code and words."""
-        with pytest.raises(grpc.RpcError) as refused:
-            self(name, given)
-        error: Any = refused.value
-        return f"{error.code().name}: {error.details()}"
-
-    def close(self) -> None:
-        """Close the channel."""
-        self._channel.close()
+        return ": ".join(self.refusal(name, given))
 
 
 @pytest.fixture
@@ -112,7 +103,7 @@ def test_a_row_that_was_there_before_the_write_is_none_of_this_request(
     req_id = asked(pg, state="UNKNOWN")
     pg.execute("UPDATE req_track SET out_id_floor = 70")
 
-    said = call.refusal("Resolve", pb.ResolveRequest(admin=WHO, req_id=req_id, written_row=70))
+    said = call.refused("Resolve", pb.ResolveRequest(admin=WHO, req_id=req_id, written_row=70))
 
     assert said == "INVALID_ARGUMENT: row 70 is older than the request: its row is above 70"
     assert request(pg, req_id) == "UNKNOWN"
@@ -139,7 +130,7 @@ def test_only_an_unknown_request_is_resolved(
     req_id = asked(pg, state=state)
     before = request(pg, req_id, "req_track")
 
-    said = call.refusal("Resolve", pb.ResolveRequest(admin=WHO, req_id=req_id, resend=True))
+    said = call.refused("Resolve", pb.ResolveRequest(admin=WHO, req_id=req_id, resend=True))
 
     assert said == f"INVALID_ARGUMENT: request {req_id} is {state}, not UNKNOWN"
     assert request(pg, req_id, "req_track") == before
@@ -155,7 +146,7 @@ def test_an_unknown_request_that_an_answer_has_matched_is_not_sent_again(
         "UPDATE req_track SET matched_msg_id = 9, matched_by = 'TYPE', matched_at = now()"
     )
 
-    said = call.refusal("Resolve", pb.ResolveRequest(admin=WHO, req_id=req_id, resend=True))
+    said = call.refused("Resolve", pb.ResolveRequest(admin=WHO, req_id=req_id, resend=True))
 
     assert said.endswith("an answer to this request has come: it was written")
     assert request(pg, req_id) == "UNKNOWN"
@@ -190,6 +181,6 @@ def test_an_unknown_request_that_an_answer_has_matched_is_not_sent_again(
 def test_what_cannot_be_done_as_it_is_asked_is_refused(
     call: Caller, pg: "psycopg.Connection[Any]", name: str, given: Any
 ) -> None:
-    assert call.refusal(name, given).startswith("INVALID_ARGUMENT: ")
+    assert call.refused(name, given).startswith("INVALID_ARGUMENT: ")
     assert audited(pg) == []
     assert pg.execute("SELECT count(*) FROM req_track").fetchone() == (0,)

@@ -23,17 +23,8 @@ from msgx.runtime.session import Session
 from msgx.settings import Admin
 from msgx.store import backlog
 from msgx.store.service_term import Service
-from tests.support.control import (
-    READ_TOKEN,
-    TIMEOUT,
-    TOKEN,
-    WHO,
-    Caller,
-    Steps,
-    Watch,
-    serving,
-    settings,
-)
+from tests.support.calls import TIMEOUT, TOKEN, WHO
+from tests.support.control import READ_TOKEN, Caller, Steps, Watch, serving, settings
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.pg

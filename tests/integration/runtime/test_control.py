@@ -15,7 +15,8 @@ from msgx.runtime.control import VERSION
 from msgx.runtime.halt import Halt
 from msgx.runtime.loops import Loop
 from msgx.store import backlog, migrate
-from tests.support.control import WHO, Steps, Watch, leading, serving, standing
+from tests.support.calls import WHO
+from tests.support.control import Steps, Watch, leading, serving, standing
 from tests.support.dispatcher import add
 from tests.support.waiting import PATIENCE_SECONDS, until
 

@@ -8,7 +8,8 @@ import pytest
 
 from msgx.rpc.v1 import control_pb2 as pb
 from msgx.runtime.loops import Loop
-from tests.support.control import WHO, Steps, leading, serving
+from tests.support.calls import WHO
+from tests.support.control import Steps, leading, serving
 
 pytestmark = pytest.mark.pg
 

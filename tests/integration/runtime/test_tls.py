@@ -19,8 +19,9 @@ from msgx.runtime.session import Session
 from msgx.settings import Admin, Control
 from msgx.store import backlog
 from msgx.store.service_term import Service
+from tests.support.calls import TIMEOUT, TOKEN
 from tests.support.certificates import Pair, authority, locked, signed
-from tests.support.control import TIMEOUT, TOKEN, Caller, settings
+from tests.support.control import Caller, settings
 
 
 class Keys:
