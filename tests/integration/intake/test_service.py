@@ -96,8 +96,9 @@ def test_five_power_cuts_in_the_middle_of_backfill_leave_both_sides_agreed(
 ) -> None:
     land_many(adapter, range(1, 1001))
     finished = clock.now() - timedelta(minutes=1)
-    for msg_id in range(1, 1001):
-        owe(pg, msg_id, finished_at=finished)
+    with pg.transaction():
+        for msg_id in range(1, 1001):
+            owe(pg, msg_id, finished_at=finished)
     environment["MSGX_PIPELINE__BACKFILL_BATCH"] = "5"
 
     for wanted in range(100, 600, 100):
