@@ -7,6 +7,7 @@ from tests.support.pooler import pooling
 from tests.support.process import Process, running
 from tests.support.processor import Line
 from tests.support.processor_process import processing
+from tests.support.waiting import until
 from tests.support.worker import ours
 
 pytestmark = [
@@ -42,8 +43,8 @@ def test_a_database_of_another_environment_is_refused(line: Line) -> None:
 
 def test_the_first_that_leads_writes_whose_database_it_is(line: Line) -> None:
     line.stop()
-    with processing(line) as process:
-        process.wait_for_health("SERVING")
+    with processing(line):
+        until(lambda: line.redis.exists(line.keys.environment), "Redis is claimed")
 
     assert line.one("SELECT environment FROM installation") == "test"
     assert line.redis.get(line.keys.environment) == "test"
