@@ -22,7 +22,7 @@ from msgxctl import (
     show,
 )
 from msgxctl.failure import Failure, Status
-from msgxctl.place import settle
+from msgxctl.place import PREFIX, settle
 
 _PLACES = "Where the services answer"
 _ADMISSION = "Admission"
@@ -89,63 +89,37 @@ app = typer.Typer(
 )
 
 
+def _address(name: str, help: str, form: str = "HOST:PORT") -> Any:
+    """Return the option of where somebody answers."""
+    return typer.Option(
+        envvar=f"{PREFIX}{name}", metavar=form, help=help, rich_help_panel=_PLACES
+    )
+
+
+def _file(name: str, help: str) -> Any:
+    """Return the option of a file that admits."""
+    return typer.Option(
+        envvar=f"{PREFIX}{name}", metavar="FILE", help=help, rich_help_panel=_ADMISSION
+    )
+
+
 @app.callback()
 def root(
     context: typer.Context,
-    intake: Annotated[
-        str | None,
-        typer.Option(
-            envvar="MSGXCTL_INTAKE",
-            metavar="HOST:PORT",
-            help="The control address of intake.",
-            rich_help_panel=_PLACES,
-        ),
-    ] = None,
+    intake: Annotated[str | None, _address("INTAKE", "The control address of intake.")] = None,
     processor: Annotated[
-        str | None,
-        typer.Option(
-            envvar="MSGXCTL_PROCESSOR",
-            metavar="HOST:PORT",
-            help="The control address of processor.",
-            rich_help_panel=_PLACES,
-        ),
+        str | None, _address("PROCESSOR", "The control address of processor.")
     ] = None,
     refdata: Annotated[
-        str | None,
-        typer.Option(
-            envvar="MSGXCTL_REFDATA",
-            metavar="HOST:PORT",
-            help="The control address of refdata.",
-            rich_help_panel=_PLACES,
-        ),
+        str | None, _address("REFDATA", "The control address of refdata.")
     ] = None,
     dispatcher: Annotated[
-        str | None,
-        typer.Option(
-            envvar="MSGXCTL_DISPATCHER",
-            metavar="HOST:PORT",
-            help="The control address of dispatcher.",
-            rich_help_panel=_PLACES,
-        ),
+        str | None, _address("DISPATCHER", "The control address of dispatcher.")
     ] = None,
     api_control: Annotated[
-        str | None,
-        typer.Option(
-            envvar="MSGXCTL_API_CONTROL",
-            metavar="HOST:PORT",
-            help="The api's control address.",
-            rich_help_panel=_PLACES,
-        ),
+        str | None, _address("API_CONTROL", "The api's control address.")
     ] = None,
-    api: Annotated[
-        str | None,
-        typer.Option(
-            envvar="MSGXCTL_API",
-            metavar="URL",
-            help="The api's HTTP address.",
-            rich_help_panel=_PLACES,
-        ),
-    ] = None,
+    api: Annotated[str | None, _address("API", "The api's HTTP address.", form="URL")] = None,
     config: Annotated[
         Path | None,
         typer.Option(
@@ -165,11 +139,9 @@ def root(
     ] = None,
     token_file: Annotated[
         str | None,
-        typer.Option(
-            envvar="MSGXCTL_TOKEN_FILE",
-            metavar="FILE",
-            help="It holds the bearer token; the variable MSGXCTL_TOKEN goes before it.",
-            rich_help_panel=_ADMISSION,
+        _file(
+            "TOKEN_FILE",
+            "It holds the bearer token; the variable MSGXCTL_TOKEN goes before it.",
         ),
     ] = None,
     tls: Annotated[
@@ -181,33 +153,11 @@ def root(
             rich_help_panel=_ADMISSION,
         ),
     ] = None,
-    ca: Annotated[
-        str | None,
-        typer.Option(
-            envvar="MSGXCTL_CA",
-            metavar="FILE",
-            help="TLS, with the CAs in this PEM file.",
-            rich_help_panel=_ADMISSION,
-        ),
-    ] = None,
+    ca: Annotated[str | None, _file("CA", "TLS, with the CAs in this PEM file.")] = None,
     certificate: Annotated[
-        str | None,
-        typer.Option(
-            envvar="MSGXCTL_CERTIFICATE",
-            metavar="FILE",
-            help="TLS, with this client certificate.",
-            rich_help_panel=_ADMISSION,
-        ),
+        str | None, _file("CERTIFICATE", "TLS, with this client certificate.")
     ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option(
-            envvar="MSGXCTL_KEY",
-            metavar="FILE",
-            help="The key of the client certificate.",
-            rich_help_panel=_ADMISSION,
-        ),
-    ] = None,
+    key: Annotated[str | None, _file("KEY", "The key of the client certificate.")] = None,
     operator: Annotated[
         str | None,
         typer.Option(
