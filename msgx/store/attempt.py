@@ -52,7 +52,9 @@ _END: Final = f"""
          done AS ({proc_state.FINISH}),
          released AS ({outbox.RELEASE}),
          woken AS (SELECT pg_notify('msgx_released', '') WHERE EXISTS (SELECT FROM released))
-    SELECT term, now, (SELECT msg_id FROM done), (SELECT count(*) FROM woken) FROM fence
+    SELECT term, now, (SELECT msg_id FROM done), (SELECT count(*) FROM woken),
+           CASE WHEN %(unlocks)s THEN ({service_term.UNLOCK_PIPELINE_AT_END}) ELSE true END
+      FROM fence
 """
 
 
@@ -129,33 +131,30 @@ def write(
     flight.replace_details(conn, [(one, changes) for one, _, changes in writes])
 
 
-def end(conn: Connection, msg_id: int, outcome: Outcome, *, term: int) -> None:
+def end(
+    conn: Connection, msg_id: int, outcome: Outcome, *, term: int, unlocks: bool = False
+) -> None:
     """Finish the message: terminal state, owed mark and released events (INV-8, US-03 AC4).
+
+    With `unlocks` PIPELINE_LOCK goes with the transaction, which may be this statement alone.
 
     Raises:
         Deposed: another processor leads; nothing was written.
         StaleState: the row is no longer in a state that accepts the trigger; nothing was
         written.
+        LockLost: PIPELINE_LOCK was not held.
     """
-    ended(send_end(conn, msg_id, outcome, term=term), term=term)
-    if outcome.error_class is not None:
-        proc_state.tried(conn, msg_id, outcome.error_class, outcome.reason or "")
-
-
-def send_end(conn: Connection, msg_id: int, outcome: Outcome, *, term: int) -> Cursor[Any]:
-    """Send the end of a message that keeps no failed try; `ended` says whether it took
-    place."""
-    given = {"msg_id": msg_id, "service": Service.PROCESSOR, "term": term}
-    return conn.execute(_END, given | proc_state.ending(outcome))
-
-
-def ended(cursor: Cursor[Any], *, term: int) -> None:
-    """Return if the message of `send_end` was finished.
-
-    Raises:
-        Deposed, StaleState: as `end`.
-    """
-    row = cursor.fetchone()
+    given = {
+        "msg_id": msg_id,
+        "service": Service.PROCESSOR,
+        "term": term,
+        "unlocks": unlocks,
+        **proc_state.ending(outcome),
+    }
+    row = conn.execute(_END, given).fetchone()
     service_term.judge(None if row is None else row[:2], Service.PROCESSOR, term)
     if row is None or row[2] is None:
         raise StaleState("the message does not accept its end any more")
+    service_term.released(row[4])
+    if outcome.error_class is not None:
+        proc_state.tried(conn, msg_id, outcome.error_class, outcome.reason or "")

@@ -3,7 +3,7 @@ visible blocks)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final, LiteralString
+from typing import Any, Final
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -106,35 +106,25 @@ def bare(database: Database, *, name: str) -> Connection:
         raise Away(_REFUSED) from error
 
 
-class LockLost(RuntimeError):
-    """A lock that we took was not held any more: a defect, or somebody else's hand."""
-
-
 @contextmanager
-def pipelined(conn: Connection, *, then: LiteralString | None = None) -> Iterator[None]:
+def pipelined(conn: Connection) -> Iterator[None]:
     """Run one transaction in pipeline mode: few round trips, all or nothing.
 
     A result that is fetched inside has been waited for; the rest, COMMIT included, is checked
-    at the end. `then` travels with COMMIT and must answer true: the unlock (B39).
+    at the end.
 
     Raises:
         psycopg.Error: nothing was committed, unless the connection broke at COMMIT (B42).
-        LockLost: committed, but `then` said that the lock had not been held.
     """
-    released = None
     try:
         with conn.pipeline():
             conn.execute("BEGIN")
             yield
             conn.execute("COMMIT")
-            if then is not None:
-                released = conn.execute(then)
     except BaseException:
         if not conn.closed and conn.info.transaction_status is not TransactionStatus.IDLE:
             conn.rollback()
         raise
-    if released is not None and released.fetchone() != (True,):
-        raise LockLost("the lock was not held at its release")
 
 
 def fault(error: psycopg.Error, doing: str) -> Fault:

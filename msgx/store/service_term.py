@@ -34,6 +34,10 @@ class Deposed(RuntimeError):
     """A newer term exists: whatever this instance was doing must not be written (R13)."""
 
 
+class LockLost(RuntimeError):
+    """A lock that we took was not held any more: a defect, or somebody else's hand."""
+
+
 LOCK_SPACE: Final = 0x6D736778
 """First key of every advisory lock of ours; the second is the service's place, or
 `_PIPELINE`."""
@@ -43,8 +47,10 @@ _PIPELINE: Final = 100
 LOCK_PIPELINE: Final = f"SELECT pg_advisory_lock({LOCK_SPACE}, {_PIPELINE})"
 LOCK_PIPELINE_BRIEFLY: Final = f"SELECT pg_advisory_xact_lock({LOCK_SPACE}, {_PIPELINE})"
 UNLOCK_PIPELINE: Final = f"SELECT pg_advisory_unlock({LOCK_SPACE}, {_PIPELINE})"
+UNLOCK_PIPELINE_AT_END: Final = f"{UNLOCK_PIPELINE} FROM ({LOCK_PIPELINE_BRIEFLY}) AS kept"
 """PIPELINE_LOCK: held from identity to finish by whoever executes the head; also by history
-cleanup. Briefly: to the end of the transaction."""
+cleanup. Briefly: to the end of the transaction. Unlocked at its end: the transaction takes the
+lock over from its session, so that COMMIT frees it, and nothing before."""
 
 RELAXED: Final = """
     SELECT term, msgx_now() AS now, set_config('synchronous_commit', 'off', true)
@@ -143,6 +149,25 @@ def share(conn: Connection, service: Service, term: int, *, relaxed: bool = Fals
     else:
         row = conn.execute(SHARE, (service,)).fetchone()
     return judge(row, service, term)
+
+
+def unlock_at_end(conn: Connection) -> None:
+    """Let PIPELINE_LOCK go with this transaction: its last statement (B39).
+
+    Raises:
+        LockLost: the lock was not held.
+    """
+    released(conn.execute(UNLOCK_PIPELINE_AT_END).fetchone() == (True,))
+
+
+def released(was_held: object) -> None:
+    """Return if an unlock answered that the lock was held.
+
+    Raises:
+        LockLost: it was not.
+    """
+    if was_held is not True:
+        raise LockLost("PIPELINE_LOCK was not held at its release")
 
 
 def now(conn: Connection) -> datetime:

@@ -8,7 +8,6 @@ import logging
 from dataclasses import replace
 from datetime import timedelta
 from enum import Enum, auto
-from typing import LiteralString
 
 import psycopg
 
@@ -114,9 +113,7 @@ class Processor:
                         source.message, Trigger.REJECT, refusal.text, refusal.error_class
                     )
         answers = effect.answers if isinstance(effect, Package) else None
-        self._finish(
-            conn, fetched, outcome, term, answers=answers, then=service_term.UNLOCK_PIPELINE
-        )
+        self._finish(conn, fetched, outcome, term, answers=answers, unlocks=True)
         return Progress.FINISHED
 
     def _finish(
@@ -127,18 +124,17 @@ class Processor:
         term: int,
         *,
         answers: Match | None = None,
-        then: LiteralString | None = None,
+        unlocks: bool = False,
     ) -> None:
         """End the message: terminal state, owed mark and released events in one transaction,
-        and the request that it answers is DONE."""
+        and the request that it answers is DONE. The lock `unlocks` with it."""
         message = fetched.content
         unmapped = message.unmapped if isinstance(message, Message) else ()
         if outcome.error_class is None and not unmapped and answers is None:
-            with pipelined(conn, then=then):  # nothing stands beside it: one round trip
-                sent = attempt.send_end(conn, fetched.msg_id, outcome, term=term)
-            attempt.ended(sent, term=term)
+            # Nothing stands beside it: one statement is the transaction.
+            attempt.end(conn, fetched.msg_id, outcome, term=term, unlocks=unlocks)
         else:
-            with pipelined(conn, then=then):
+            with pipelined(conn):
                 attempt.end(conn, fetched.msg_id, outcome, term=term)
                 if isinstance(message, Message):
                     unmapped_field.count(conn, fetched.msg_id, message.meta, unmapped)
@@ -148,6 +144,8 @@ class Processor:
                 elif answers is not None and not req_track.close(conn, answers):
                     extra = {"msg_id": fetched.msg_id, "req_id": answers.request.req_id}
                     log.warning("answer to a closed request", extra=extra)
+                if unlocks:
+                    service_term.unlock_at_end(conn)
         count(self._board, outcome)
         log.info("finished", extra={"msg_id": fetched.msg_id, "by": outcome.trigger.value})
 

@@ -103,11 +103,12 @@ class Executor:
             self._failed(conn, fetched, error, term)
 
     def _apply(self, conn: Connection, fetched: Fetched, message: Message, term: int) -> None:
-        with pipelined(conn, then=service_term.UNLOCK_PIPELINE):
+        with pipelined(conn):
             now = service_term.share(conn, Service.REFDATA, term)
             order = dead_letter.order_of(conn, fetched.msg_id)
             outcome = self._effect(conn, fetched.msg_id, message, order, now)
             self._end(conn, fetched, outcome, term)
+            service_term.unlock_at_end(conn)
         count(self._board, outcome)
         log.info("finished", extra={"msg_id": fetched.msg_id, "by": outcome.trigger.value})
 

@@ -27,7 +27,6 @@ COMPOSED: Final = {
     ("msgx/mailbox/outbound.py", "self._highest"),
     ("msgx/mailbox/outbound.py", "self._insert"),
     ("msgx/mailbox/outbound.py", "self._find"),
-    ("msgx/store/connect.py", "then"),  # a LiteralString: what travels with COMMIT
 }
 
 

@@ -1,5 +1,6 @@
-"""A relay before PostgreSQL that knows one word: it cuts the connection at a COMMIT, before the
-server saw it, or after it was done and before we are told."""
+"""A relay before PostgreSQL that knows where a transaction ends: it cuts the connection at a
+COMMIT, or at a statement that writes and is a transaction of its own, before the server saw it,
+or after it was done and before we are told."""
 
 import socket
 import struct
@@ -10,11 +11,14 @@ from typing import Final
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+_BEGIN: Final = b"BEGIN"
 _COMMIT: Final = b"COMMIT"
+_ENDS: Final = (_COMMIT, b"ROLLBACK")
+_WRITES: Final = b"UPDATE "
 
 
 class Cutter:
-    """Relays connections; `arm` says at which COMMIT, counted from now on, to cut."""
+    """Relays connections; `arm` says at which commit, counted from now on, to cut."""
 
     def __init__(self, dsn: str) -> None:
         given = conninfo_to_dict(dsn)
@@ -35,7 +39,7 @@ class Cutter:
         self._start(self._accept)
 
     def arm(self, number: int, *, is_done: bool) -> None:
-        """Cut at the COMMIT of this number; `is_done`: once the server has done it."""
+        """Cut at the commit of this number; `is_done`: once the server has done it."""
         with self._guard:
             self._left, self._is_done = number, is_done
 
@@ -68,6 +72,7 @@ class Cutter:
         self, client: socket.socket, server: socket.socket, hit: threading.Event
     ) -> None:
         texts: dict[bytes, bytes] = {}
+        is_open = False
         with suppress(OSError, EOFError):
             (length,) = struct.unpack("!i", head := _exactly(client, 4))
             server.sendall(head + _exactly(client, length - 4))
@@ -78,7 +83,10 @@ class Cutter:
                     texts[name] = text
                 bound = kind == b"B" and texts.get(body.split(b"\0", 2)[1])
                 asked = bound or (kind == b"Q" and body.rstrip(b"\0"))
-                if asked and asked.strip().upper() == _COMMIT and self._is_the_one():
+                said = asked.strip().upper() if asked else b""
+                commits = said == _COMMIT or (not is_open and _WRITES in said)
+                is_open = said == _BEGIN or (is_open and said not in _ENDS)
+                if commits and self._is_the_one():
                     if not self._is_done:
                         break
                     hit.set()
@@ -92,8 +100,10 @@ class Cutter:
         with suppress(OSError, EOFError):
             while True:
                 kind, body, message = _read(server)
-                if hit.is_set() and kind == b"C" and body.startswith(_COMMIT):
-                    break
+                if hit.is_set() and (
+                    body.startswith(_COMMIT) if kind == b"C" else kind == b"Z"
+                ):
+                    break  # told by its tag, or where there is none, ready for the next one
                 client.sendall(message)
         _end(client)
         _end(server)

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from msgx.domain.failure import Away, ErrorClass
 from msgx.store import listen, service_term
-from msgx.store.connect import Connection, LockLost, connect, fault, pipelined
-from msgx.store.service_term import Deposed, Service
+from msgx.store.connect import Connection, connect, fault, pipelined
+from msgx.store.service_term import Deposed, LockLost, Service
 from tests.support import patient
 from tests.support.waiting import until
 
@@ -151,12 +151,24 @@ def test_a_pipelined_transaction_is_all_or_nothing_and_leaves_a_usable_connectio
 
 @pytest.mark.covers("B39")
 def test_an_unlock_that_frees_nothing_is_a_defect_that_shows(conn: Connection) -> None:
-    with pytest.raises(LockLost), pipelined(conn, then=service_term.UNLOCK_PIPELINE):
-        conn.execute("SELECT 1")
+    with pytest.raises(LockLost), pipelined(conn):
+        conn.execute("INSERT INTO flight_version_floor VALUES ('1', 1, 1)")
+        service_term.unlock_at_end(conn)
 
+    assert conn.execute("SELECT flid FROM flight_version_floor").fetchall() == []
+
+
+@pytest.mark.covers("R13", "R16", "B39")
+def test_the_pipeline_lock_goes_with_the_transaction_that_unlocks_and_not_before(
+    conn: Connection, pg: Connection
+) -> None:
+    tried = f"SELECT pg_try_advisory_xact_lock({service_term.LOCK_SPACE}, 100)"
     conn.execute(service_term.LOCK_PIPELINE)
-    with pipelined(conn, then=service_term.UNLOCK_PIPELINE):
-        conn.execute("SELECT 1")
+    with conn.transaction():
+        service_term.unlock_at_end(conn)
+        assert pg.execute(tried).fetchone() == (False,), "its work can not be seen yet"
+
+    assert pg.execute(tried).fetchone() == (True,)
 
 
 @pytest.mark.covers("R13", "R14")
