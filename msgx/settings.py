@@ -200,7 +200,8 @@ class Dispatch(Retried):
     ladder: Ladder = seconds(1, 2, 4, 8, 16, 32, 60)  # wait after each refusal but the last
     # what a dead event does to later ones of its flight and topic
     after_dead: Literal["hold", "continue"] = "hold"
-    max_message_bytes: Bytes = 1_000_000  # larger values are DEAD(TOO_LARGE) at once
+    # larger values are DEAD(TOO_LARGE) at once; a wave in memory takes at most 16 times as much
+    max_message_bytes: Annotated[Bytes, Field(le=100_000_000)] = 1_000_000
 
 
 class Request(Group):

@@ -14,6 +14,7 @@ from msgx.domain.flop import FlopGroup
 _ADDRESS: Final = re.compile(r"(?:\[[0-9a-fA-F:]+\]|[^\s:\[\]]+):(?P<port>[0-9]{1,5})")
 _HIGHEST_PORT: Final = 65535
 _MOST: Final = 2**31 - 1
+_MOST_EVENTS: Final = 100_000  # as many as the producer's queue takes
 _SHORTEST_TOKEN: Final = 16
 _LONGEST: Final = timedelta(days=36_500)  # threads cannot rest for three times as long
 _LONGEST_GLANCE: Final = timedelta(seconds=1)  # meanwhile no stop is seen, no session beats
@@ -32,7 +33,7 @@ Positive = Annotated[Duration, Field(gt=timedelta())]
 Glance = Annotated[Positive, Field(le=_LONGEST_GLANCE)]
 Timeout = Annotated[Duration, Field(ge=_SHORTEST_TIMEOUT, le=_LONGEST_TIMEOUT)]
 Bytes = Annotated[int, Field(ge=1, le=_MOST), Unit("bytes")]
-Events = Annotated[int, Field(ge=1, le=_MOST), Unit("events")]
+Events = Annotated[int, Field(ge=1, le=_MOST_EVENTS), Unit("events")]
 Flights = Annotated[int, Field(ge=1, le=_MOST), Unit("flights")]
 Ids = Annotated[int, Field(ge=1, le=_MOST), Unit("ids")]
 Messages = Annotated[int, Field(ge=1, le=_MOST), Unit("messages")]

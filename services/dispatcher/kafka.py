@@ -79,7 +79,6 @@ class Sender:
             "linger.ms": 1,
             "delivery.report.only.error": True,
             "message.max.bytes": settings.dispatch.max_message_bytes + HEADROOM,
-            "queue.buffering.max.messages": max(100_000, 2 * settings.dispatch.batch),
             "allow.auto.create.topics": False,
             # How often each connection knocks at a broker that is away (B12).
             "reconnect.backoff.ms": 1500,

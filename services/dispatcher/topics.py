@@ -26,7 +26,7 @@ UNKNOWN: Final = frozenset(
     }
 )
 _POLICY: Final = {Target.MSG: "delete", Target.SCHD: "compact"}
-_NEEDED: Final = "DESCRIBE_CONFIGS"
+_LOOK: Final = "DESCRIBE and DESCRIBE_CONFIGS"  # rights
 HEADROOM: Final = 64 * 1024  # key, headers and framing beside the value
 
 
@@ -112,7 +112,7 @@ class Topics:
         except KafkaException as raised:
             if raised.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
                 # Whoever only writes need not have the right: nothing waits for this look.
-                return [f"topic {topic.name} may not be looked at: {_NEEDED} is missing"]
+                return [f"topic {topic.name} may not be looked at: {_LOOK} are needed"]
             raise Away(f"Kafka does not describe {topic.name}: {_why(raised)}") from raised
         return _differences(topic, len(metadata.partitions), config)
 

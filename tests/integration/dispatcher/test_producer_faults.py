@@ -137,7 +137,9 @@ def test_without_the_right_to_read_a_topics_settings_it_is_said_and_delivery_goe
         settle(relay, nothing_pending(pg), "the event sent")
 
     (said,) = {vars(one)["fault"] for one in caplog.records if "topic is not" in one.message}
-    assert said == f"topic {name} may not be looked at: DESCRIBE_CONFIGS is missing"
+    assert (
+        said == f"topic {name} may not be looked at: DESCRIBE and DESCRIBE_CONFIGS are needed"
+    )
     assert once(consume(given), "7") == [1]
 
 

@@ -234,6 +234,8 @@ def test_an_empty_file_gives_nothing(file: Path) -> None:
         ("MSGX_DISPATCH__PACE", "P999999999D"),  # longer than a thread can rest
         ("MSGX_DISPATCH__IDLE_INTERVAL", "PT1.1S"),  # deaf to SIGTERM for so long
         ("MSGX_PIPELINE__IDLE_INTERVAL", "PT20S"),  # the leading session would die of silence
+        ("MSGX_DISPATCH__BATCH", "100001"),  # more than the producer's queue takes
+        ("MSGX_DISPATCH__MAX_MESSAGE_BYTES", "1000000000"),  # with its headers too much for it
         ("MSGX_DISPATCH__BATCH", "99999999999999999999"),
         ("MSGX_DATABASE__DSN", ""),  # libpq would take the surroundings'
         ("MSGX_KAFKA__TOPIC_MSG", ""),
