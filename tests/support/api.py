@@ -70,7 +70,7 @@ class Api(Process):
             "MSGX_REDIS__URL": settings.redis.url.get_secret_value(),
             "MSGX_DATABASE__DSN": settings.database.dsn.get_secret_value(),
             "MSGX_MAILBOX__URL": settings.mailbox.url.get_secret_value(),
-            "MSGX_MAILBOX__TIMEOUT": f"PT{PATIENCE_SECONDS:.0f}S",
+            "MSGX_MAILBOX__TIMEOUT": "PT10M",
         }
         super().__init__("api", given | environment)
 
