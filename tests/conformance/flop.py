@@ -24,17 +24,6 @@ from tests.conformance.parts import PLAN, adft, fdel, flop, fltr
 SECTION: Final = "FLOP"
 OFF: Final = "FLOP off by default"
 ROWS: Final = (*SIS, *LEGACY, *EXTENDED)
-COLUMNS: Final = (
-    "value",
-    "empty or clear",
-    "absent parts",
-    "same message twice",
-    "redo after crash",
-    "unknown flight",
-    "deleted flight",
-    "limit exceeded",
-    "bad value",
-)
 ALL_GROUPS: Final = {"flop": {"groups": ("sis", "legacy", "extended")}}
 _DERIVED: Final = "BOARDING_STATUS"
 _LONG_FLID: Final = "12345678901234567890"
