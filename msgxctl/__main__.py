@@ -1,5 +1,7 @@
 """`msgxctl`: its commands, and what they have in common."""
 
+import sys
+from io import TextIOWrapper
 from pathlib import Path, PurePath
 from traceback import extract_tb
 from typing import Annotated, Any
@@ -203,7 +205,10 @@ app.command()(control.wake)
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line, on terminals of any character set."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     app(prog_name="msgxctl")
 
 

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from msgx.rpc.v1 import replay_pb2 as pb
+from msgx.store import service_term
 from tests.support.calls import TOKEN, WHO
 from tests.support.intake import (
     backfilling,
@@ -52,6 +53,11 @@ _KILL_THE_SECOND = """
     END $$;
     CREATE TRIGGER kill BEFORE INSERT ON admin_audit FOR EACH ROW
         EXECUTE FUNCTION kill_the_second()
+"""
+_WAITS: str = """
+    SELECT count(*) > 0 FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock'
+       AND application_name LIKE '%%processor-admin'
 """
 
 
@@ -133,6 +139,25 @@ def test_what_dies_after_the_preview_or_again_is_not_in_its_range(
     assert [row["msg_id"] for row in rows] == [5, 6, 7, 12]
 
 
+@pytest.mark.covers("R35", "B35")
+def test_what_dies_while_the_preview_waits_for_the_message_at_work_is_not_in_it(
+    line: Line, operator: Operator
+) -> None:
+    die(line, range(10, 12))
+    found: list[Any] = []
+    asking = threading.Thread(target=lambda: found.append(operator.preview()))
+    with psycopg.connect(line.places.dsn, autocommit=True) as at_work:
+        at_work.execute(service_term.LOCK_PIPELINE)
+        asking.start()
+        until(lambda: line.one(_WAITS), "the preview waits")
+        die(line, range(12, 14))
+    asking.join()
+
+    *_, last = operator.call("Replay", by_range(found[0]))
+
+    assert (last.total, last.replayed, last.changed) == (2, 2, 0)
+
+
 @pytest.mark.covers("R35")
 def test_classes_that_need_force_are_counted_and_left(line: Line, operator: Operator) -> None:
     die(line, range(10, 13))
@@ -167,11 +192,12 @@ def test_a_replay_leaves_a_row_whose_mark_is_being_written_and_loses_no_mark(
         until(lambda: waits_for_a_table(watching), "the mark is on its way")
 
         told = operator.replay(10, 11)
+        ordered = line.one("SELECT count(*) FROM dead_letter")
         run(other, "UNLOCK TABLES")
         marking.join()
         after = operator.replay(10, 11)
 
-    assert (told.replayed, told.refused) == (0, 2)
+    assert (told.replayed, told.refused, ordered) == (0, 2, 0)
     assert [verdict_of(one) for one in told.left] == ["BUSY", "BUSY"]
     assert mark_of(line.upstream, 10) is not None
     assert after.replayed == 2
@@ -281,6 +307,22 @@ def test_a_job_that_is_cancelled_ends_and_what_was_put_back_stays(
 
     assert first.replayed == 1
     assert 1 <= states(line)["PENDING"] < 50
+
+
+@pytest.mark.covers("R35", "B35")
+def test_no_more_are_put_back_in_a_second_than_was_asked(
+    line: Line, operator: Operator
+) -> None:
+    die(line, range(10, 15))
+
+    told = list(operator.call("Replay", by_range(operator.preview(), per_second=2)))
+
+    gaps = line.rows(
+        "SELECT affected, at - lag(at) OVER (ORDER BY at) AS gap FROM admin_audit ORDER BY at"
+    )
+    assert [one.replayed for one in told] == [2, 4, 5]
+    assert [one["affected"] for one in gaps] == [2, 2, 1]
+    assert all(one["gap"] > timedelta(seconds=0.9) for one in gaps[1:])
 
 
 @pytest.mark.covers("R35", "B35")

@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from msgxctl.failure import Status
 from tests.architecture.sources import modules
 from tests.architecture.test_calls import SERVICES
 from tests.support.ctl import WHY, ctl, program
+from tests.support.messages import flop
 
 CHANGING = {
     "abandoned reopen",
@@ -88,6 +90,17 @@ def test_ctrl_c_at_a_question_is_no_answer_and_ends_as_ctrl_c_does() -> None:
         assert running.wait(timeout=60) == Status.INTERRUPTED
         assert asked == "Discard event 5 for good?"
         assert "nobody answered" not in running.stderr.read()
+
+
+def test_a_terminal_that_knows_no_chinese_gets_a_sign_in_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "remark.xml"
+    file.write_text(flop("REMC", "<REMC>旅客晚到</REMC>"))
+
+    with program("decode", file, PYTHONIOENCODING="latin-1") as running:
+        out, err = running.communicate(timeout=60)
+
+    assert (running.returncode, err) == (0, "")
+    assert "????" in out
 
 
 def test_a_pipe_that_nobody_reads_any_more_is_no_defect() -> None:
