@@ -15,9 +15,18 @@ from msgx.settings import Admin as AdminSettings
 from msgx.settings import Control
 from services.processor.office import replays
 from tests.support.calls import TOKEN, WHO, Calls
+from tests.support.messages import stand
 from tests.support.processor import Line, settings
 
 DEAD: Final = pb.MESSAGE_STATE_DEAD
+_DIE: Final = """
+    INSERT INTO proc_state (msg_id, state, enqueued_at, updated_at, finished_at, error_class,
+                            first_error_class, error_fingerprint, last_error, attempts,
+                            backfill_at)
+    SELECT id, 'DEAD', msgx_now(), msgx_now(), msgx_now(), %(error_class)s, %(error_class)s,
+           'abc', 'a defect', 5, msgx_now()
+      FROM unnest(%(ids)s::bigint[]) AS id
+"""
 
 
 class Operator(Calls):
@@ -101,3 +110,39 @@ def operating(line: Line, **options: Any) -> Iterator[Operator]:
         stack.callback(server.stop)
         server.start()
         yield stack.enter_context(closing(Operator(server.port)))
+
+
+def die(line: Line, ids: range, error_class: str = "PROCESSING") -> None:
+    """Let messages be dead, with their texts in the mailbox."""
+    with line.upstream.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO CMINMSGS (CMINMSGS_ID, CMINMSGS_CLOB_MSG) VALUES (%s, %s)",
+            [(msg_id, stand("7")) for msg_id in ids],
+        )
+    line.pg.execute(_DIE, {"ids": list(ids), "error_class": error_class})
+
+
+def states(line: Line) -> dict[str, int]:
+    """Return how many messages are in each state."""
+    rows = line.rows("SELECT state, count(*) AS n FROM proc_state GROUP BY state")
+    return {row["state"]: row["n"] for row in rows}
+
+
+def some(*ids: int) -> pb.MessageIds:
+    """Return single messages, as calls name them."""
+    return pb.MessageIds(ids=ids)
+
+
+def by_range(preview: Any, **options: Any) -> pb.ReplayRequest:
+    """Return the call that replays what a preview found."""
+    return pb.ReplayRequest(admin=WHO, range=preview.range, **options)
+
+
+def is_free(operator: Operator) -> bool:
+    """Tell whether no job is at work: as many as may be at once find a place."""
+    empty = pb.ReplayRequest(admin=WHO, messages=pb.MessageIds(ids=[999]))
+    calls = [operator.call("Replay", empty) for _ in range(3)]
+    try:
+        return all(list(call) for call in calls)
+    except grpc.RpcError:
+        return False

@@ -295,6 +295,7 @@ def test_a_forecast_is_what_the_replay_comes_to(line: Line) -> None:
         "nothing new": stand("7"),
         "no such flight": stand("7", "2"),
         "a repetition": stand("7", seqn="901"),
+        "a conflict": stand("8", seqn="901"),
         "of no interest": message("CITY", "DNLD", "<CITY/>"),
         "wrong": flop("STND", "<GATE>1</GATE>"),
         "reference data": message("GLST", "DEL", "<RECS>1</RECS><GLST><GCOD>1</GCOD></GLST>"),
@@ -310,6 +311,7 @@ def test_a_forecast_is_what_the_replay_comes_to(line: Line) -> None:
             line.worker.step()
 
     assert told.pop("wrong")[0] == "DIES"
+    assert told.pop("a conflict") == ("DIES", f"IDENTITY_CONFLICT: conflicts-with:{first}")
     assert told == {
         "nothing new": ("NO_CHANGE", "no-change"),
         "no such flight": ("SKIPPED", "no-flight:2"),
@@ -320,6 +322,7 @@ def test_a_forecast_is_what_the_replay_comes_to(line: Line) -> None:
     assert missing == ("NOT_DEAD", "there is no such message")
     ended = {name: line.end(msg_id) for name, msg_id in ids.items()}
     assert ended.pop("wrong")[:2] == ("DEAD", "PROTOCOL")
+    assert ended.pop("a conflict")[:2] == ("DEAD", "IDENTITY_CONFLICT")
     assert ended == {
         "nothing new": ("SUCCEEDED", None, "no-change"),
         "no such flight": ("SKIPPED", None, "no-flight:2"),
