@@ -102,12 +102,13 @@ class Pooler:
                     server.sendall(message)
                 elif server is not None:
                     kind, message = _read(server)
-                    client.sendall(message)
                     open_syncs -= kind == b"Z"
                     rests = kind == b"Z" and message[-1:] == b"I" and open_syncs == 0
                     if rests and self._by != "session":
+                        # Before the client knows, who might ask for another one at once.
                         self._take_back(server)
                         server = None
+                    client.sendall(message)
         with suppress(OSError):
             client.shutdown(socket.SHUT_RDWR)
         if server is not None:
