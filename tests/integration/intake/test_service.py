@@ -191,7 +191,11 @@ def test_a_configuration_that_cannot_work_is_refused_in_words(
 def test_an_instance_stopped_in_a_transaction_lets_go_of_its_rows(
     pg: Pg, adapter: Any, environment: dict[str, str]
 ) -> None:
-    short = {"MSGX_LEADERSHIP__TIMEOUT": "PT3S", "MSGX_MAILBOX__TIMEOUT": "PT2S"}
+    short = {
+        "MSGX_LEADERSHIP__TIMEOUT": "PT3S",
+        "MSGX_MAILBOX__TIMEOUT": "PT2S",
+        "MSGX_PIPELINE__BACKFILL_BACKOFF_LIMIT": "PT1S",
+    }
     stuck = (
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
         " AND application_name = 'msgx-intake-backfill' AND state = 'idle in transaction'"
