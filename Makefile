@@ -8,13 +8,14 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && exit; done; echo python3)
 BIN := .venv/bin
 ARGS ?=
+JOBS ?= 2
 GENERATORS := $(sort $(wildcard tools/gen_*.py))
 
 .PHONY: help setup setup-python demo test check format up down status lock proto pages conformance verify bench-decide bench bench-relay bench-reference
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
-	@echo 'variables: demo: ONCE=1 KEEP=1 FLIGHTS=300 SEED=1 SPEED=   up: KEEP=1 DETACH=1   test: ARGS="-k name"'
+	@echo 'variables: demo: ONCE=1 KEEP=1 FLIGHTS=300 SEED=1 SPEED=   up: KEEP=1 DETACH=1   test: ARGS="-k name" JOBS=0'
 	@echo 'ports:     MSGX_LOCAL_{POSTGRES,MYSQL,REDIS,KAFKA}_PORT   folder: MSGX_LOCAL_FOLDER'
 
 setup:  ## install what is missing: packages, virtual environment, Kafka's libraries
@@ -26,8 +27,8 @@ setup-python:
 demo: setup  ## run everything on this machine and play a simulated airport day
 	@exec $(BIN)/python -m deploy.local.demo
 
-test: setup  ## run every test
-	@$(BIN)/python -m pytest $(ARGS)
+test: setup  ## run every test, in JOBS processes with servers of their own
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 conformance: setup  ## run and print the conformance matrix
 	@$(BIN)/python tools/conformance.py
