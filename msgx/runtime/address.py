@@ -1,7 +1,7 @@
 """The control address: health, reflection and the gRPC services of operators."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
@@ -154,9 +154,10 @@ class Address:
         except RuntimeError:
             raise ValueError(f"MSGX_CONTROL__BIND {control.bind} cannot be taken") from None
 
-    def start(self) -> None:
-        """Answer from now on; nothing serves yet."""
-        self.tell("", serving=False)
+    def start(self, parts: Iterable[str] = ()) -> None:
+        """Answer from now on; neither the service nor any of its `parts` serves yet."""
+        for name in ("", *parts):
+            self.tell(name, serving=False)
         self._server.start()
 
     def tell(self, name: str, *, serving: bool) -> None:

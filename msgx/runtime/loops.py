@@ -78,7 +78,7 @@ def run(
 
     address = _address(settings, [control.service(), *services], refused)
     measures = Measures(board, settings)
-    address.start()
+    address.start(drive.loop.name for drive in drives)
     for drive in drives:
         drive.thread.start()
     log.info("started", extra={"port": address.port} | measures.where)

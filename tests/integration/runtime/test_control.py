@@ -1,22 +1,25 @@
 """ControlService: what every service says of itself, and how operators let its loops rest."""
 
 import threading
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import grpc
 import psycopg
 import pytest
 
 from msgx.domain.failure import Away
 from msgx.rpc.v1 import control_pb2 as pb
+from msgx.runtime.address import Address
 from msgx.runtime.control import VERSION
 from msgx.runtime.halt import Halt
 from msgx.runtime.loops import Loop
+from msgx.settings import Admin, Control
 from msgx.store import backlog, migrate
 from tests.support.calls import WHO
-from tests.support.control import Steps, Watch, leading, serving, standing
+from tests.support.control import Caller, Steps, Watch, leading, serving, standing
 from tests.support.dispatcher import add
 from tests.support.waiting import PATIENCE_SECONDS, until
 
@@ -80,6 +83,18 @@ def test_status_tells_versions_term_loops_and_backlog(
         "schd_held": (0, False),
     }
     assert told.store_fault == ""
+
+
+def test_before_its_first_step_a_loop_is_known_and_does_not_serve(tmp_path: Path) -> None:
+    bind = f"unix:{tmp_path}/control"
+    address = Address(Control(bind=bind), Admin())
+    with ExitStack() as stack:
+        stack.callback(address.stop)
+        address.start(["msg"])
+        channel = stack.enter_context(closing(grpc.insecure_channel(bind)))
+        told = {name: Caller(channel).health(name) for name in ("", "msg", "schd")}
+
+    assert told == {"": "NOT_SERVING", "msg": "NOT_SERVING", "schd": "NOT_FOUND"}
 
 
 @pytest.mark.covers("R14")
