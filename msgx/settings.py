@@ -276,8 +276,10 @@ class Projection(Group):
 class Leadership(Group):
     """A stopped process loses its session after this long (R13)."""
 
-    # life of a session without a sign
-    timeout: Annotated[Timeout, Field(ge=timedelta(seconds=3))] = timedelta(seconds=8)
+    # life of a session without a sign, 15 min at most, as long as Kafka lets transactions be
+    timeout: Annotated[Timeout, Field(ge=timedelta(seconds=3), le=timedelta(minutes=15))] = (
+        timedelta(seconds=8)
+    )
 
 
 class Control(Group):

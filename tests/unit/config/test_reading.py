@@ -229,7 +229,7 @@ def test_an_empty_file_gives_nothing(file: Path) -> None:
         ("MSGX_DATABASE__LOCK_TIMEOUT", "PT0.0004S"),  # to PostgreSQL 0 ms: no limit
         ("MSGX_DATABASE__STATEMENT_TIMEOUT", "P40D"),  # more milliseconds than it takes
         ("MSGX_MAILBOX__TIMEOUT", "P40D"),
-        ("MSGX_LEADERSHIP__TIMEOUT", "P40D"),
+        ("MSGX_LEADERSHIP__TIMEOUT", "PT15M1S"),  # Kafka takes no such transactions
         ("MSGX_KAFKA__PRODUCE_TIMEOUT", "PT0.0004S"),
         ("MSGX_DISPATCH__PACE", "P999999999D"),  # longer than a thread can rest
         ("MSGX_DISPATCH__IDLE_INTERVAL", "PT1.1S"),  # deaf to SIGTERM for so long
