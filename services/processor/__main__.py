@@ -71,6 +71,7 @@ def serve() -> int:
                 )
             )
         )
+        operators = replays(settings, leadership, decoder, board, stack)
         halt = Halt()
         pump = Pump(
             leadership,
@@ -120,7 +121,8 @@ def serve() -> int:
             leadership=leadership,
             halt=halt,
             backlog=backlog.of_processor,
-            services=[replays(settings, leadership, decoder, board, stack).service()],
+            services=[operators.service()],
+            on_stop=operators.jobs.stop,
             board=board,
         )
 

@@ -1,9 +1,7 @@
 """Administrative calls of the processor: failures, replay, the head (R35, R55). Every change is
 made by the leader, in one transaction with its record in ADMIN_AUDIT."""
 
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from typing import Final
@@ -22,6 +20,7 @@ from msgx.store.dead_letter import Letter
 from msgx.store.dead_message import Choice
 from services.processor.acts import Acts
 from services.processor.assess import Assessor
+from services.processor.jobs import Jobs
 from services.processor.replay import BATCH, Job, Replayer
 from services.processor.translate import (
     choice_of,
@@ -52,7 +51,7 @@ class Replays(replay_pb2_grpc.ReplayServiceServicer):
         self._assessor = assessor
         self._acts = acts
         self._replayer = Replayer(desk, assessor)
-        self._jobs = threading.Semaphore(_JOBS)
+        self.jobs = Jobs(_JOBS)
 
     def service(self) -> GrpcService:
         """Return this as a service of the control address."""
@@ -158,10 +157,10 @@ class Replays(replay_pb2_grpc.ReplayServiceServicer):
         self, request: pb.DryRunRequest, context: grpc.ServicerContext
     ) -> Iterator[pb.DryRunResponse]:
         """Say of each message what its replay would come to."""
-        with self._desk.answering(context), self._one_of_few():
+        with self._desk.answering(context), self.jobs.place(context) as end:
             job = _job(request)
             left, after = iter(job.ids), 0
-            while context.is_active():
+            while not end.is_set():
                 with self._desk.connection() as conn:
                     if job.frozen is None:
                         ids = list(islice(left, BATCH))
@@ -173,22 +172,18 @@ class Replays(replay_pb2_grpc.ReplayServiceServicer):
                     yield pb.DryRunResponse(forecasts=map(forecast, told))
                 if len(ids) < BATCH:
                     return
+            self.jobs.ended_early()
 
     def Replay(
         self, request: pb.ReplayRequest, context: grpc.ServicerContext
     ) -> Iterator[pb.ReplayResponse]:
         """Put dead messages back, and tell the progress after each transaction."""
         with self._desk.answering(context):
-            act, job, cancelled = act_of(request.admin), _job(request), threading.Event()
-            pace = request.per_second
+            act, job, pace = act_of(request.admin), _job(request), request.per_second
             if pace < 0:
                 raise Refusal("per_second is not negative")
-            with self._one_of_few():
-                if not context.add_callback(cancelled.set):
-                    return
-                for progress in self._replayer.run(
-                    job, act, per_second=pace, cancelled=cancelled
-                ):
+            with self.jobs.place(context) as end:
+                for progress in self._replayer.run(job, act, per_second=pace, cancelled=end):
                     gone = job.total - progress.replayed - progress.refused
                     yield pb.ReplayResponse(
                         total=job.total,
@@ -199,6 +194,9 @@ class Replays(replay_pb2_grpc.ReplayServiceServicer):
                         reached_msg_id=progress.reached,
                         done=progress.done,
                     )
+                    if progress.done:
+                        return
+            self.jobs.ended_early()
 
     def Correct(
         self, request: pb.CorrectRequest, context: grpc.ServicerContext
@@ -241,15 +239,18 @@ class Replays(replay_pb2_grpc.ReplayServiceServicer):
             last = request.to_msg_id or first
             if not 1 <= first <= last:
                 raise Refusal("from_msg_id must be an id, and to_msg_id none below it")
-            with self._one_of_few():
+            with self.jobs.place(context) as end:
                 for progress in self._acts.skip(first, last, act):
                     yield pb.SkipResponse(
                         skipped=progress.skipped,
                         reached_msg_id=progress.reached,
                         done=progress.done,
                     )
-                    if not context.is_active():
+                    if progress.done:
                         return
+                    if end.is_set():
+                        break
+            self.jobs.ended_early()
 
     def _raw(self, conn: Connection, msg_id: int, letter: Letter | None) -> str | None:
         """Return what was sent; what is kept is shown too while the mailbox is away."""
@@ -259,15 +260,6 @@ class Replays(replay_pb2_grpc.ReplayServiceServicer):
             if letter is None or letter.raw is None:
                 raise
             return letter.raw
-
-    @contextmanager
-    def _one_of_few(self) -> Iterator[None]:
-        if not self._jobs.acquire(blocking=False):
-            raise Away(f"{_JOBS} jobs are at work already: try again later")
-        try:
-            yield
-        finally:
-            self._jobs.release()
 
 
 def _job(which: pb.DryRunRequest | pb.ReplayRequest) -> Job:
