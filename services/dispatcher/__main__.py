@@ -24,14 +24,14 @@ from services.dispatcher.outgoing import PART, Outgoing
 from services.dispatcher.relay import Relay
 from services.dispatcher.request_admin import Requests
 from services.dispatcher.retention import Retention
-from services.dispatcher.settings import Settings, TopicSettings
+from services.dispatcher.settings import DispatcherSettings, TopicSettings
 from services.dispatcher.topics import Topics, wanted
 from services.dispatcher.wake import Wake
 
 
 def serve() -> int:
     """Deliver events until a signal."""
-    settings = load(Settings)
+    settings = load(DispatcherSettings)
     configure("dispatcher", settings.log_level)
     recognise(lambda: look(settings.mailbox))
     leadership = Leadership(
@@ -110,7 +110,7 @@ def serve() -> int:
     return status
 
 
-def _outgoing(settings: Settings, leadership: Leadership) -> Outgoing:
+def _outgoing(settings: DispatcherSettings, leadership: Leadership) -> Outgoing:
     return Outgoing(
         leadership,
         Session(settings.database, "dispatcher-requests", by_key=True),

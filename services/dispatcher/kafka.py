@@ -12,7 +12,7 @@ from msgx import clock
 from msgx.domain.delivery import Target
 from msgx.domain.failure import Away
 from services.dispatcher.decide.record import Record
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from services.dispatcher.topics import HEADROOM, UNKNOWN, topic_name
 
 log = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ class Sender:
     `<prefix><environment>.dispatcher`.
     """
 
-    def __init__(self, settings: Settings, target: Target) -> None:
+    def __init__(self, settings: DispatcherSettings, target: Target) -> None:
         kafka = settings.kafka
         self.topic = topic_name(kafka, target)
         self.transactional_id = f"{kafka.prefix}{settings.environment}.dispatcher.{target.part}"

@@ -21,7 +21,7 @@ from services.dispatcher.decide.record import Record, record
 from services.dispatcher.decide.sweep import BREATH, PART, Sweep
 from services.dispatcher.decide.wave import halves, parts, wait_after, without
 from services.dispatcher.kafka import Refused, Sender
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from services.dispatcher.topics import Topics, wanted
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ class Relay:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: DispatcherSettings,
         leadership: Leadership,
         target: Target,
         *,

@@ -28,7 +28,7 @@ class TopicSettings(ProcessSettings):
     kafka: Kafka
 
 
-class Settings(ServiceSettings):
+class DispatcherSettings(ServiceSettings):
     """The running service."""
 
     schd: Schd = Schd()
@@ -68,4 +68,4 @@ class Settings(ServiceSettings):
         return self
 
 
-SETTINGS: Final = Settings
+SETTINGS: Final = DispatcherSettings

@@ -21,7 +21,7 @@ from msgx.domain.delivery import Target
 from msgx.store.service_term import Service
 from msgx.telemetry.board import Board
 from services.dispatcher.relay import Relay
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from services.dispatcher.topics import topic_name
 from tests.support.dispatcher import leading, make_topics, ours, settings, settle
 from tests.support.servers import kafka, postgres
@@ -104,7 +104,7 @@ def fresh(url: str) -> Iterator[str]:
 
 
 @contextmanager
-def ready(given: Settings) -> Iterator[Callable[[], None]]:
+def ready(given: DispatcherSettings) -> Iterator[Callable[[], None]]:
     """Yield the production relay, as a run to the end of the backlog."""
     with leading(given) as leadership:
         relay = Relay(
@@ -128,7 +128,7 @@ def ready(given: Settings) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def closing_floor(given: Settings) -> Iterator[Callable[[], None]]:
+def closing_floor(given: DispatcherSettings) -> Iterator[Callable[[], None]]:
     """Yield the floor: read by id, one transaction, mark; no order, no holds, no headers."""
     topic = topic_name(given.kafka, Target.MSG)
     producer = Producer(

@@ -31,7 +31,7 @@ from msgx.settings import Dispatch, Kafka, Mailbox
 from msgx.store.service_term import Service
 from msgx.telemetry.board import Board
 from services.dispatcher.relay import Relay
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from services.dispatcher.topics import Topics, topic_name, wanted
 from tests.support import patient
 from tests.support.patient import PATIENT
@@ -133,10 +133,10 @@ def settings(
     produce_timeout: float = 30.0,
     mailbox: str = NO_MAILBOX,
     **dispatch: Any,
-) -> Settings:
+) -> DispatcherSettings:
     """Return production settings, as the service's own role, with patience: a commit that is
     given up too early is done twice."""
-    return Settings(
+    return DispatcherSettings(
         environment=ENVIRONMENT,
         database=patient.database(ours(dsn)),
         leadership=patient.LEADERSHIP,
@@ -150,12 +150,12 @@ def settings(
     )
 
 
-def changed(given: Settings, **dispatch: Any) -> Settings:
+def changed(given: DispatcherSettings, **dispatch: Any) -> DispatcherSettings:
     """Return `given` with other parameters of the group `dispatch`."""
     return given.model_copy(update={"dispatch": given.dispatch.model_copy(update=dispatch)})
 
 
-def make_topics(given: Settings, **of_msg: str) -> None:
+def make_topics(given: DispatcherSettings, **of_msg: str) -> None:
     """Create both topics, the one of `msg` with further settings from its birth on: a change
     right after it may not reach the new log."""
     broker = Topics(given.kafka.model_copy(update={"produce_timeout": PATIENT}))
@@ -171,7 +171,7 @@ def make_topics(given: Settings, **of_msg: str) -> None:
 
 
 @contextmanager
-def leading(given: Settings) -> Iterator[Leadership]:
+def leading(given: DispatcherSettings) -> Iterator[Leadership]:
     """Lead with the production session."""
     leadership = Leadership(
         given.database,
@@ -188,7 +188,7 @@ def leading(given: Settings) -> Iterator[Leadership]:
 
 @contextmanager
 def relaying(
-    given: Settings,
+    given: DispatcherSettings,
     target: Target = Target.MSG,
     *,
     leadership: Leadership | None = None,
@@ -262,7 +262,7 @@ class Seen:
         return int(self.headers["msgx-state-version"])
 
 
-def ends(given: Settings, target: Target) -> dict[int, int]:
+def ends(given: DispatcherSettings, target: Target) -> dict[int, int]:
     """Return where each partition of the topic ends, whatever is still open before it; wait
     until the broker serves them all."""
     topic = topic_name(given.kafka, target)
@@ -288,7 +288,7 @@ def ends(given: Settings, target: Target) -> dict[int, int]:
     return found
 
 
-def consume(given: Settings, target: Target = Target.MSG) -> list[Seen]:
+def consume(given: DispatcherSettings, target: Target = Target.MSG) -> list[Seen]:
     """Return every committed record of the topic, each partition in order. A transaction whose
     end is not marked yet is waited for: `commit` returns earlier than it can be read."""
     consumer = Consumer(

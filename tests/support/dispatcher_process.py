@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from tests.support.dispatcher import ENVIRONMENT
 from tests.support.waiting import PATIENCE_SECONDS, until
 
@@ -20,7 +20,7 @@ ROOT: Final = Path(__file__).parents[2]
 
 @contextmanager
 def running(
-    given: Settings, log: Path, **variables: str
+    given: DispatcherSettings, log: Path, **variables: str
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """Run the real service as a process; it is killed at the end if it still lives."""
     with log.open("ab") as errors:
@@ -37,7 +37,7 @@ def running(
         process.wait()
 
 
-def environment(given: Settings) -> dict[str, str]:
+def environment(given: DispatcherSettings) -> dict[str, str]:
     """Return the environment that means `given`."""
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith("MSGX_")

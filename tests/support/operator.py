@@ -17,7 +17,7 @@ from msgx.settings import Admin as AdminSettings
 from msgx.settings import Control
 from services.dispatcher.admin import Delivery
 from services.dispatcher.request_admin import Requests
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from tests.support.calls import TOKEN, WHO, Calls, bearer
 from tests.support.dispatcher import leading
 from tests.support.patient import PATIENT
@@ -50,7 +50,7 @@ class Operator(Calls):
 
 
 @contextmanager
-def answering(given: Settings, leadership: Leadership) -> Iterator[int]:
+def answering(given: DispatcherSettings, leadership: Leadership) -> Iterator[int]:
     """Answer calls as the service does; yield the port."""
     session = Session(given.database, "dispatcher-admin", transaction_timeout=PATIENT)
     with closing(Desk(leadership, session)) as desk:
@@ -65,7 +65,7 @@ def answering(given: Settings, leadership: Leadership) -> Iterator[int]:
 
 
 @contextmanager
-def operating(given: Settings) -> Iterator[tuple[Operator, Leadership]]:
+def operating(given: DispatcherSettings) -> Iterator[tuple[Operator, Leadership]]:
     """Yield an operator, and the leadership under whose term the calls are made."""
     with (
         leading(given) as leadership,

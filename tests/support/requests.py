@@ -16,7 +16,7 @@ from msgx.runtime.session import Session
 from msgx.settings import Request
 from msgx.store import req_register
 from services.dispatcher.outgoing import Outgoing
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from tests.support.dispatcher import leading, settings
 from tests.support.patient import PATIENT
 from tests.support.servers import mysql
@@ -39,7 +39,7 @@ _MOVE_CLOCK: Final = """
 class Office:
     """The loop, and what stands in PostgreSQL and in the mailbox."""
 
-    given: Settings
+    given: DispatcherSettings
     leadership: Leadership
     outbound: Outbound
     outgoing: Outgoing

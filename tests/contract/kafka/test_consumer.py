@@ -14,7 +14,7 @@ import pytest
 
 from examples.consumer import Flights
 from msgx.domain.delivery import Target
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from services.dispatcher.topics import topic_name
 from tests.support.dispatcher import (
     add,
@@ -118,21 +118,23 @@ def test_a_setting_that_is_none_is_one_sentence(config: str, status: int, said: 
 
 
 @pytest.fixture
-def given(pg_dsn: str, kafka_bootstrap: str, kafka_prefix: str) -> Settings:
+def given(pg_dsn: str, kafka_bootstrap: str, kafka_prefix: str) -> DispatcherSettings:
     given = settings(pg_dsn, kafka_bootstrap, kafka_prefix)
     make_topics(given)
     return given
 
 
 @contextmanager
-def consuming(given: Settings, out: Path, *options: str) -> Iterator["subprocess.Popen[bytes]"]:
+def consuming(
+    given: DispatcherSettings, out: Path, *options: str
+) -> Iterator["subprocess.Popen[bytes]"]:
     with out.open("wb") as stream, ended(given, stream, options) as process:
         yield process
 
 
 @contextmanager
 def ended(
-    given: Settings, stream: IO[bytes], options: tuple[str, ...]
+    given: DispatcherSettings, stream: IO[bytes], options: tuple[str, ...]
 ) -> Iterator["subprocess.Popen[bytes]"]:
     topic = topic_name(given.kafka, Target.SCHD)
     process = subprocess.Popen(
@@ -159,7 +161,7 @@ def told(out: Path, after: int = 0) -> set[str]:
     return {line["FLID"] for line in said(out)[after:] if "FLID" in line}
 
 
-def send(pg: "psycopg.Connection[Any]", given: Settings) -> None:
+def send(pg: "psycopg.Connection[Any]", given: DispatcherSettings) -> None:
     """Deliver what waits on schd, until it can be read."""
     with relaying(given, Target.SCHD) as relay:
         settle(relay, nothing_pending(pg), "all states sent")
@@ -170,7 +172,7 @@ def send(pg: "psycopg.Connection[Any]", given: Settings) -> None:
 @pytest.mark.kafka
 @pytest.mark.covers("B72", "B73", "B110", "INV-10", "R28")
 def test_it_ends_in_the_same_state_after_duplicates_and_tombstones(
-    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings, tmp_path: Path
 ) -> None:
     for flid in range(1, 31):
         add(pg, str(flid), 1, target=Target.SCHD)
@@ -200,7 +202,7 @@ def test_it_ends_in_the_same_state_after_duplicates_and_tombstones(
 @pytest.mark.slow
 @pytest.mark.covers("B73")
 def test_a_group_of_two_of_which_one_is_killed_ends_in_the_same_state(
-    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings, tmp_path: Path
 ) -> None:
     for flid in range(1, 61):
         add(pg, str(flid), 1, target=Target.SCHD)

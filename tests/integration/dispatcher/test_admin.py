@@ -13,7 +13,7 @@ from msgx.domain.delivery import Target
 from msgx.rpc.v1 import delivery_pb2 as pb
 from msgx.rpc.v1.admin_pb2 import Admin
 from msgx.runtime.leadership import Leadership
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from tests.support.calls import TOKEN, WHO
 from tests.support.dispatcher import add, settings, states
 from tests.support.operator import Operator, answering, operating
@@ -24,13 +24,13 @@ UNKNOWN = pb.Filter(topic=9)  # type: ignore[arg-type]  # of a newer caller
 
 
 @pytest.fixture
-def unsent(pg_dsn: str) -> Settings:
+def unsent(pg_dsn: str) -> DispatcherSettings:
     """The service's settings; nothing here reaches a broker."""
     return settings(pg_dsn, "127.0.0.1:1", "")
 
 
 @pytest.fixture
-def led(unsent: Settings) -> Iterator[tuple[Operator, Leadership]]:
+def led(unsent: DispatcherSettings) -> Iterator[tuple[Operator, Leadership]]:
     with operating(unsent) as both:
         yield both
 
@@ -241,7 +241,7 @@ def test_what_is_not_asked_properly_is_refused_and_changes_nothing(
     [None, TOKEN, "Bearer another-token", f"Bearer {TOKEN}x", "Bearer "],
 )
 def test_without_the_token_nothing_is_answered(
-    unsent: Settings,
+    unsent: DispatcherSettings,
     pg: "psycopg.Connection[Any]",
     led: tuple[Operator, Leadership],
     authorization: str | None,

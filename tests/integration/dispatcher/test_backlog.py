@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from services.dispatcher.decide.sweep import PART
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from tests.support.dispatcher import (
     add,
     changed,
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.pg, pytest.mark.kafka]
 @pytest.mark.slow
 @pytest.mark.covers("R29", "B03", "B06", "B23")
 def test_more_than_a_claim_looks_at_may_wait_behind_a_dead_event(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     given = changed(given, batch=2000)
     dead = add(pg, "7", 1, state="DEAD")
@@ -58,7 +58,7 @@ def test_more_than_a_claim_looks_at_may_wait_behind_a_dead_event(
 
 @pytest.mark.covers("B74", "B01", "R29")
 def test_an_event_of_two_megabytes_dies_before_it_is_sent_and_only_its_flight_waits(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     rows = [(str(flid), version) for version in (1, 2, 3) for flid in range(1, 21)]
     added = {row: add(pg, *row) for row in rows}

@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient
 
 from msgx.domain.delivery import Target
 from msgx.domain.failure import Away
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from services.dispatcher.topics import topic_name
 from tests.support.dispatcher import (
     add,
@@ -40,7 +40,7 @@ LONG = "".join(random.Random(7).choices("abcdefghijklmnopqrstuvwxyz", k=60_000))
 
 @pytest.mark.covers("B03", "R29", "INV-10", "US-08")
 def test_versions_of_a_flight_strictly_increase_and_nothing_is_missing(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     draw = random.Random(3)
     flights = ["100", *(str(flid) for flid in range(200, 240))]
@@ -62,7 +62,7 @@ def test_versions_of_a_flight_strictly_increase_and_nothing_is_missing(
 
 @pytest.mark.covers("R28")
 def test_an_event_carries_its_key_its_value_and_complete_headers(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     event = add(pg, "7", 3, payload='{"名": "航班"}', msg_id=12, traceparent=TRACE)
     silent = add(pg, "8", 1, msg_id=None)
@@ -93,7 +93,7 @@ def test_an_event_carries_its_key_its_value_and_complete_headers(
 
 @pytest.mark.covers("R28", "R61", "B71")
 def test_a_deletion_is_a_null_value_on_both_topics(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     add(pg, "7", 1)
     add(pg, "7", 2, tombstone=True)
@@ -118,7 +118,7 @@ def test_a_deletion_is_a_null_value_on_both_topics(
 
 
 def test_what_goes_over_the_wire_is_compressed(
-    pg: "psycopg.Connection[Any]", topicless: Settings
+    pg: "psycopg.Connection[Any]", topicless: DispatcherSettings
 ) -> None:
     make_topics(topicless, max_message_bytes="20000")
     add(pg, "7", 1, payload='"' + "x" * 60_000 + '"')
@@ -131,7 +131,7 @@ def test_what_goes_over_the_wire_is_compressed(
 
 @pytest.mark.covers("B71", "B65", "US-08")
 def test_after_a_crash_behind_the_first_event_of_a_message_the_others_follow_on_both_topics(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     # Flight 7 has become a codeshare of 8.
     added = [
@@ -158,7 +158,7 @@ def test_after_a_crash_behind_the_first_event_of_a_message_the_others_follow_on_
 @pytest.mark.covers("B01", "B74", "R29")
 @pytest.mark.parametrize("after_dead", ["hold", "continue"])
 def test_an_event_too_large_dies_unsent_and_holds_its_flight_or_not(
-    pg: "psycopg.Connection[Any]", given: Settings, after_dead: str
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings, after_dead: str
 ) -> None:
     given = changed(given, max_message_bytes=50_000, after_dead=after_dead)
     first = add(pg, "7", 1)
@@ -184,7 +184,7 @@ def test_an_event_too_large_dies_unsent_and_holds_its_flight_or_not(
 
 @pytest.mark.covers("B28")
 def test_an_unknown_payload_version_dies_and_others_continue(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     unknown = add(pg, "7", 1, payload_version=2)
     other = add(pg, "8", 1)
@@ -246,7 +246,7 @@ def known(admin: AdminClient) -> Container[str]:
 
 @pytest.mark.covers("R13", "R29")
 def test_a_fenced_producer_makes_nothing_visible_and_marks_nothing(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     with leading(given) as leadership, relaying(given, leadership=leadership) as old:
         step(old)
@@ -275,7 +275,7 @@ class Paused(Producer):
 
 @pytest.mark.covers("R13", "R29")
 def test_what_a_fenced_producer_had_handed_over_never_becomes_visible(
-    pg: "psycopg.Connection[Any]", given: Settings, monkeypatch: pytest.MonkeyPatch
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("services.dispatcher.kafka.Producer", Paused)
     with (
@@ -303,7 +303,7 @@ def test_what_a_fenced_producer_had_handed_over_never_becomes_visible(
 
 @pytest.mark.covers("R13")
 def test_a_deposed_instance_marks_nothing_and_steps_down(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     from msgx.runtime.leadership import Standby
 
@@ -329,7 +329,7 @@ def test_a_deposed_instance_marks_nothing_and_steps_down(
 
 @pytest.mark.covers("B11")
 def test_a_state_replaced_while_its_acknowledgement_is_on_the_way_is_sent_again(
-    pg: "psycopg.Connection[Any]", pg_dsn: str, given: Settings
+    pg: "psycopg.Connection[Any]", pg_dsn: str, given: DispatcherSettings
 ) -> None:
     old = add(pg, "7", 4, target=Target.SCHD)
     with relaying(given, Target.SCHD) as relay, psycopg.connect(pg_dsn) as holder:
@@ -351,7 +351,7 @@ def test_a_state_replaced_while_its_acknowledgement_is_on_the_way_is_sent_again(
 
 @pytest.mark.covers("B12", "B65", "R29")
 def test_a_full_wave_that_could_not_be_marked_rests_before_it_goes_again(
-    pg: "psycopg.Connection[Any]", pg_dsn: str, given: Settings
+    pg: "psycopg.Connection[Any]", pg_dsn: str, given: DispatcherSettings
 ) -> None:
     given = changed(given, batch=2)
     added = [add(pg, "7", 1), add(pg, "8", 1)]

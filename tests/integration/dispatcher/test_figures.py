@@ -23,7 +23,7 @@ from msgx.store.delivery_figures import Figures
 from msgx.telemetry import metrics
 from msgx.telemetry.board import Board
 from services.dispatcher.figures import figures
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from tests.support.dispatcher import add, leading, ours, settings, stop_clock
 from tests.support.dispatcher_process import figures as shown
 from tests.support.dispatcher_process import running
@@ -198,7 +198,7 @@ def test_while_postgresql_is_away_the_last_figures_stay_and_say_how_old_they_are
 @pytest.mark.system
 @pytest.mark.covers("R29", "B114")
 def test_the_service_shows_its_figures_to_prometheus(
-    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings, tmp_path: Path
 ) -> None:
     add(pg, "7", 1, state="DEAD")
     add(pg, "7", 2)

@@ -16,7 +16,7 @@ import pytest
 
 from msgx.domain.delivery import Target
 from msgx.rpc.v1 import delivery_pb2 as pb
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from services.dispatcher.wake import Wake
 from tests.support.calls import TOKEN
 from tests.support.control import Caller
@@ -52,7 +52,7 @@ LONG = '"' + "x" * 60_000 + '"'
 
 @pytest.mark.covers("B01", "R29", "R55")
 def test_what_waits_behind_a_dead_event_follows_it_when_it_is_requeued(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     small = changed(given, max_message_bytes=50_000)
     dead = add(pg, "7", 1, payload=LONG)
@@ -73,7 +73,7 @@ def test_what_waits_behind_a_dead_event_follows_it_when_it_is_requeued(
 
 @pytest.mark.covers("B01", "R29", "R55")
 def test_what_waits_behind_a_dead_event_goes_when_it_is_discarded(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     small = changed(given, max_message_bytes=50_000)
     first, dead = add(pg, "7", 1), add(pg, "7", 2, payload=LONG)
@@ -95,7 +95,7 @@ def test_what_waits_behind_a_dead_event_goes_when_it_is_discarded(
 
 @pytest.mark.covers("B03", "R29", "R55")
 def test_under_continue_what_is_requeued_goes_before_what_was_refused_behind_it(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     given = changed(given, after_dead="continue")
     dead, waits = add(pg, "7", 1, state="DEAD"), add(pg, "7", 2, attempts=2)
@@ -109,7 +109,7 @@ def test_under_continue_what_is_requeued_goes_before_what_was_refused_behind_it(
 
 @pytest.mark.covers("R29", "R55")
 def test_a_dead_state_is_revived_by_the_next_generation_without_anybody(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     from msgx.store import attempt
     from msgx.store.outbox import Event
@@ -144,7 +144,7 @@ def test_a_dead_state_is_revived_by_the_next_generation_without_anybody(
 
 @pytest.mark.covers("R29", "R55")
 def test_a_pause_in_a_wave_that_is_over_at_once_swaps_nothing(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     refused_before, behind = add(pg, "7", 1, attempts=1), add(pg, "7", 2)
     told = iter([True])  # at the part of the first event, and at no other
@@ -158,7 +158,7 @@ def test_a_pause_in_a_wave_that_is_over_at_once_swaps_nothing(
 @pytest.mark.system
 @pytest.mark.covers("R55", "R14")
 def test_a_paused_topic_rests_over_a_restart_and_the_other_one_flows(
-    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings, tmp_path: Path
 ) -> None:
     with (
         running(given, tmp_path / "first", MSGX_ADMIN__TOKEN=TOKEN),
@@ -185,7 +185,7 @@ def test_a_paused_topic_rests_over_a_restart_and_the_other_one_flows(
 @pytest.mark.system
 @pytest.mark.covers("R29", "R37", "US-08")
 def test_states_go_by_the_period_full_pages_at_once_and_only_the_latest_of_each_flight(
-    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings, tmp_path: Path
 ) -> None:
     first = [add(pg, str(flid), 1, target=Target.SCHD) for flid in range(1, 6)]
     slow = {"MSGX_SCHD__FLUSH_PERIOD": "PT1H", "MSGX_SCHD__FLUSH_LIMIT": "2"}
@@ -213,7 +213,7 @@ def test_states_go_by_the_period_full_pages_at_once_and_only_the_latest_of_each_
 
 @pytest.mark.covers("R29", "US-08")
 def test_what_is_released_ends_the_wait_for_it(
-    pg: "psycopg.Connection[Any]", topicless: Settings
+    pg: "psycopg.Connection[Any]", topicless: DispatcherSettings
 ) -> None:
     with closing(Wake(topicless.database)) as wake, ThreadPoolExecutor() as pool:
         waiting = pool.submit(wake.wait, timedelta(hours=1))
@@ -247,7 +247,7 @@ def calling(log: Path) -> Iterator[Caller]:
 @pytest.mark.system
 @pytest.mark.covers("R55", "R35")
 def test_the_service_answers_operators_if_it_has_a_token_and_else_has_no_such_service(
-    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings, tmp_path: Path
 ) -> None:
     dead = add(pg, "7", 1, state="DEAD")
     with running(given, tmp_path / "with", MSGX_ADMIN__TOKEN=TOKEN):
@@ -267,7 +267,7 @@ def test_the_service_answers_operators_if_it_has_a_token_and_else_has_no_such_se
 @pytest.mark.system
 @pytest.mark.covers("B62", "R37")
 def test_the_service_deletes_what_was_delivered_long_ago(
-    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings, tmp_path: Path
 ) -> None:
     old, young = add(pg, "7", 1, state="SENT"), add(pg, "7", 2, state="SENT")
     pg.execute(

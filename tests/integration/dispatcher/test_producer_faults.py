@@ -20,7 +20,7 @@ from msgx.domain.failure import Away
 from msgx.telemetry import metrics
 from msgx.telemetry.board import Board
 from services.dispatcher.relay import Relay
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from services.dispatcher.topics import topic_name
 from tests.support.broker import broker, denied, hung
 from tests.support.dispatcher import (
@@ -63,7 +63,7 @@ def bootstrap(home: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def given(pg_dsn: str, bootstrap: str) -> Settings:
+def given(pg_dsn: str, bootstrap: str) -> DispatcherSettings:
     """Settings with topics of this test's own on it."""
     own = settings(pg_dsn, bootstrap, f"{secrets.token_hex(4)}.")
     make_topics(own)
@@ -95,7 +95,11 @@ def step_until(relay: Relay, done: Callable[[list[str]], bool], what: str) -> li
 )
 @pytest.mark.parametrize("living", [True, False], ids=["living producer", "new producer"])
 def test_without_the_right_to_write_events_wait_in_their_order_until_it_is_given(
-    pg: "psycopg.Connection[Any]", given: Settings, kind: ResourceType, word: str, living: bool
+    pg: "psycopg.Connection[Any]",
+    given: DispatcherSettings,
+    kind: ResourceType,
+    word: str,
+    living: bool,
 ) -> None:
     name = topic_name(given.kafka, Target.MSG)
     if kind is ResourceType.TRANSACTIONAL_ID:
@@ -126,7 +130,7 @@ def test_without_the_right_to_write_events_wait_in_their_order_until_it_is_given
 
 @pytest.mark.covers("R29", "R04")
 def test_without_the_right_to_read_a_topics_settings_it_is_said_and_delivery_goes_on(
-    pg: "psycopg.Connection[Any]", given: Settings, caplog: pytest.LogCaptureFixture
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
     name = topic_name(given.kafka, Target.MSG)
     add(pg, "7", 1)
@@ -145,7 +149,7 @@ def test_without_the_right_to_read_a_topics_settings_it_is_said_and_delivery_goe
 
 @pytest.mark.covers("B09", "B68", "R29", "R04")
 def test_what_a_broker_that_hangs_did_not_acknowledge_in_time_goes_before_what_is_newer(
-    pg: "psycopg.Connection[Any]", given: Settings, home: Path
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings, home: Path
 ) -> None:
     short = given.kafka.model_copy(update={"produce_timeout": timedelta(seconds=2)})
     first = add(pg, "7", 1)
@@ -165,7 +169,7 @@ def test_what_a_broker_that_hangs_did_not_acknowledge_in_time_goes_before_what_i
 
 @pytest.mark.covers("B63", "R29")
 def test_an_id_that_expired_while_nothing_came_is_taken_anew_and_the_order_is_kept(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     board = Board("dispatcher")
     version = 1

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from tests.support.dispatcher import (
     add,
     changed,
@@ -45,7 +45,7 @@ class Stamped(Producer):
 
 def refusing(
     monkeypatch: pytest.MonkeyPatch,
-    given: Settings,
+    given: DispatcherSettings,
     wrong: Callable[[int], bool],
     kind: type[Stamped] = Stamped,
 ) -> None:
@@ -57,7 +57,7 @@ def refusing(
 
 @pytest.mark.covers("B01", "B74", "R29")
 def test_what_the_broker_refuses_is_found_in_its_wave_and_holds_its_flight_only(
-    pg: "psycopg.Connection[Any]", topicless: Settings
+    pg: "psycopg.Connection[Any]", topicless: DispatcherSettings
 ) -> None:
     given = topicless
     make_topics(given, max_message_bytes="20000")
@@ -87,7 +87,9 @@ def test_what_the_broker_refuses_is_found_in_its_wave_and_holds_its_flight_only(
 
 @pytest.mark.covers("B01", "B06", "B24")
 def test_refusals_are_counted_across_restarts_and_end_in_dead(
-    pg: "psycopg.Connection[Any]", topicless: Settings, monkeypatch: pytest.MonkeyPatch
+    pg: "psycopg.Connection[Any]",
+    topicless: DispatcherSettings,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given = changed(topicless, max_attempts=3, ladder=(HOUR,) * 2)
     bad, behind, other = add(pg, "7", 1), add(pg, "7", 2), add(pg, "8", 1)
@@ -140,7 +142,9 @@ class Faulty(Stamped):
 
 @pytest.mark.covers("B01", "B03", "B63", "B65", "R29", "INV-10")
 def test_where_the_broker_fails_and_refuses_at_random_the_versions_still_strictly_increase(
-    pg: "psycopg.Connection[Any]", topicless: Settings, monkeypatch: pytest.MonkeyPatch
+    pg: "psycopg.Connection[Any]",
+    topicless: DispatcherSettings,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given = changed(
         topicless, max_attempts=50, ladder=(timedelta(microseconds=1),) * 49, batch=20

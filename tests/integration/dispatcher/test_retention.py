@@ -15,7 +15,7 @@ from msgx.runtime.session import Session
 from msgx.store import dead_event, delivery, event_retention, service_term
 from msgx.store.service_term import Service
 from services.dispatcher.retention import BATCH, Retention
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from tests.support.asked import asked
 from tests.support.dispatcher import add, leading, ours, settings, states
 
@@ -35,13 +35,13 @@ REGISTER = """
 
 
 @pytest.fixture
-def unsent(pg_dsn: str) -> Settings:
+def unsent(pg_dsn: str) -> DispatcherSettings:
     """The service's settings; nothing here reaches a broker."""
     return settings(pg_dsn, "127.0.0.1:1", "")
 
 
 @pytest.fixture
-def retention(unsent: Settings) -> Iterator[Retention]:
+def retention(unsent: DispatcherSettings) -> Iterator[Retention]:
     session = Session(unsent.database, "dispatcher-retention", by_key=True)
     with (
         leading(unsent) as leadership,

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from msgx.domain.delivery import Target
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from tests.support.dispatcher import add, changed, consume, once, states, versions
 from tests.support.dispatcher_process import lines, running, started
 from tests.support.waiting import PATIENCE_SECONDS, until
@@ -43,7 +43,7 @@ def marks_held(dsn: str) -> Iterator["psycopg.Connection[Any]"]:
 
 @pytest.mark.covers("B65", "B71", "B40", "R29")
 def test_killed_between_the_commit_and_the_mark_it_sends_again_under_the_same_ids(
-    pg: "psycopg.Connection[Any]", pg_dsn: str, given: Settings, tmp_path: Path
+    pg: "psycopg.Connection[Any]", pg_dsn: str, given: DispatcherSettings, tmp_path: Path
 ) -> None:
     with running(given, tmp_path / "log") as first:
         until(lambda: f":{first.pid}:" in leader(pg), "the first instance leads")
@@ -70,7 +70,7 @@ def test_killed_between_the_commit_and_the_mark_it_sends_again_under_the_same_id
 
 @pytest.mark.covers("B40", "B03")
 def test_killed_in_the_middle_of_a_backlog_the_next_one_sends_the_rest_in_order_and_in_time(
-    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings, tmp_path: Path
 ) -> None:
     backlog(pg, flights=50, each=20)
     # However late the kill comes, the first instance cannot come to the end.
@@ -92,7 +92,7 @@ def test_killed_in_the_middle_of_a_backlog_the_next_one_sends_the_rest_in_order_
 
 @pytest.mark.covers("B68", "B112")
 def test_sigterm_marks_what_was_acknowledged_and_nothing_else(
-    pg: "psycopg.Connection[Any]", pg_dsn: str, given: Settings, tmp_path: Path
+    pg: "psycopg.Connection[Any]", pg_dsn: str, given: DispatcherSettings, tmp_path: Path
 ) -> None:
     with running(changed(given, batch=20), tmp_path / "log") as service:
         until(lambda: f":{service.pid}:" in leader(pg), "it leads")
@@ -112,7 +112,7 @@ def test_sigterm_marks_what_was_acknowledged_and_nothing_else(
 
 @pytest.mark.covers("R14", "R13")
 def test_a_standby_takes_over_when_the_leader_dies(
-    pg: "psycopg.Connection[Any]", given: Settings, tmp_path: Path
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings, tmp_path: Path
 ) -> None:
     with running(given, tmp_path / "first") as first:
         until(lambda: f":{first.pid}:" in leader(pg), "the first instance leads")
@@ -132,7 +132,7 @@ def test_a_standby_takes_over_when_the_leader_dies(
 @pytest.mark.covers("R13", "R29")
 @pytest.mark.slow
 def test_an_instance_stopped_past_the_take_over_writes_nothing_afterwards(
-    pg: "psycopg.Connection[Any]", pg_dsn: str, given: Settings, tmp_path: Path
+    pg: "psycopg.Connection[Any]", pg_dsn: str, given: DispatcherSettings, tmp_path: Path
 ) -> None:
     short = {"MSGX_LEADERSHIP__TIMEOUT": "PT3S", "MSGX_KAFKA__PRODUCE_TIMEOUT": "PT2S"}
     with running(given, tmp_path / "first", **short) as first:

@@ -13,7 +13,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its stubs d
 )
 
 from msgx.domain.delivery import Target
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from services.dispatcher.topics import topic_name
 from tests.support.dispatcher import (
     add,
@@ -42,7 +42,7 @@ JAVA_MURMUR2: Final = {
 }
 
 
-def topics(given: Settings, **variables: str) -> "subprocess.CompletedProcess[str]":
+def topics(given: DispatcherSettings, **variables: str) -> "subprocess.CompletedProcess[str]":
     """Run the command as the launcher does: it needs no database."""
     told = environment(given) | variables
     del told["MSGX_DATABASE__DSN"]
@@ -58,12 +58,12 @@ def topics(given: Settings, **variables: str) -> "subprocess.CompletedProcess[st
 
 
 @pytest.fixture
-def bare(tmp_path: Path, kafka_bootstrap: str, kafka_prefix: str) -> Settings:
+def bare(tmp_path: Path, kafka_bootstrap: str, kafka_prefix: str) -> DispatcherSettings:
     """Settings whose topics do not exist; no database is reached."""
     return settings(f"host={tmp_path}", kafka_bootstrap, kafka_prefix)
 
 
-def test_the_topics_are_made_once_and_then_found_good(bare: Settings) -> None:
+def test_the_topics_are_made_once_and_then_found_good(bare: DispatcherSettings) -> None:
     first = topics(bare)
     for target in Target:
         ends(bare, target)
@@ -81,7 +81,9 @@ def test_the_topics_are_made_once_and_then_found_good(bare: Settings) -> None:
     ]
 
 
-def test_a_topic_of_another_kind_is_refused_with_what_is_wrong(bare: Settings) -> None:
+def test_a_topic_of_another_kind_is_refused_with_what_is_wrong(
+    bare: DispatcherSettings,
+) -> None:
     name = topic_name(bare.kafka, Target.SCHD)
     admin = AdminClient({"bootstrap.servers": bare.kafka.bootstrap})
     new = NewTopic(name, 3, 1, config={"cleanup.policy": "delete", "max.message.bytes": "9000"})
@@ -101,7 +103,9 @@ def test_a_topic_of_another_kind_is_refused_with_what_is_wrong(bare: Settings) -
 @pytest.mark.pg
 @pytest.mark.covers("R28", "B69")
 def test_the_service_says_at_its_start_what_is_wrong_with_a_topic(
-    pg: "psycopg.Connection[Any]", topicless: Settings, caplog: pytest.LogCaptureFixture
+    pg: "psycopg.Connection[Any]",
+    topicless: DispatcherSettings,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     make_topics(topicless, cleanup_policy="compact", max_message_bytes="1065536")
     kafka = topicless.kafka.model_copy(update={"partitions": 7})
@@ -118,7 +122,7 @@ def test_the_service_says_at_its_start_what_is_wrong_with_a_topic(
     ]
 
 
-def test_without_a_broker_the_command_says_so(bare: Settings) -> None:
+def test_without_a_broker_the_command_says_so(bare: DispatcherSettings) -> None:
     said = topics(bare, MSGX_KAFKA__BOOTSTRAP="127.0.0.1:1", MSGX_KAFKA__PRODUCE_TIMEOUT="PT1S")
 
     assert said.returncode == 1
@@ -128,7 +132,7 @@ def test_without_a_broker_the_command_says_so(bare: Settings) -> None:
 @pytest.mark.pg
 @pytest.mark.covers("B69", "R28")
 def test_keys_lie_where_the_java_client_puts_them(
-    pg: "psycopg.Connection[Any]", given: Settings
+    pg: "psycopg.Connection[Any]", given: DispatcherSettings
 ) -> None:
     keys = [*JAVA_MURMUR2, "TT0124", "航班", *(str(flid) for flid in range(1000, 1060))]
     for key in keys:

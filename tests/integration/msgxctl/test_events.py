@@ -8,7 +8,7 @@ import pytest
 
 from msgx.domain.delivery import Target
 from msgxctl.failure import Status
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from tests.support.ctl import WHY, ctl, sentence
 from tests.support.dispatcher import add, leading, settings, states
 from tests.support.operator import answering
@@ -19,12 +19,12 @@ Pg = psycopg.Connection[Any]
 
 
 @pytest.fixture
-def unsent(pg_dsn: str) -> Settings:
+def unsent(pg_dsn: str) -> DispatcherSettings:
     return settings(pg_dsn, "127.0.0.1:1", "")
 
 
 @pytest.fixture
-def dispatcher(unsent: Settings) -> Iterator[str]:
+def dispatcher(unsent: DispatcherSettings) -> Iterator[str]:
     with leading(unsent) as leadership, answering(unsent, leadership) as port:
         yield f"127.0.0.1:{port}"
 

@@ -11,7 +11,7 @@ import pytest
 from msgx.rpc.v1 import requests_pb2 as pb
 from msgx.rpc.v1 import requests_pb2_grpc
 from msgx.rpc.v1.admin_pb2 import Admin
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 from tests.support.asked import asked, request
 from tests.support.calls import WHO, Calls
 from tests.support.dispatcher import leading, settings
@@ -37,12 +37,12 @@ class Caller(Calls):
 
 
 @pytest.fixture
-def unsent(pg_dsn: str) -> Settings:
+def unsent(pg_dsn: str) -> DispatcherSettings:
     return settings(pg_dsn, "127.0.0.1:1", "")
 
 
 @pytest.fixture
-def call(unsent: Settings) -> Iterator[Caller]:
+def call(unsent: DispatcherSettings) -> Iterator[Caller]:
     with (
         leading(unsent) as leadership,
         answering(unsent, leadership) as port,

@@ -10,7 +10,7 @@ from msgx.config.document import MOST_BYTES
 from msgx.config.parameters import parameters
 from msgx.config.reading import Unusable, read_from
 from msgx.settings import AllSettings
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 
 WHOLE: Final = {
     "MSGX_ENVIRONMENT": "test",
@@ -21,9 +21,9 @@ WHOLE: Final = {
 SECRET: Final = "host=nowhere password=a-secret-word"
 
 
-def read(environment: dict[str, str], file: str | None = None) -> Settings:
+def read(environment: dict[str, str], file: str | None = None) -> DispatcherSettings:
     """Read what the dispatcher reads."""
-    return read_from(Settings, AllSettings, environment, file)[0]
+    return read_from(DispatcherSettings, AllSettings, environment, file)[0]
 
 
 def refusal(environment: dict[str, str], file: Path | None = None) -> list[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from msgx.settings import load
-from services.dispatcher.settings import Settings
+from services.dispatcher.settings import DispatcherSettings
 
 WHOLE = {
     "MSGX_ENVIRONMENT": "test",
@@ -27,7 +27,7 @@ def test_not_set_or_empty_there_is_none(
     if given is not None:
         monkeypatch.setenv("MSGX_ADMIN__TOKEN", given)
 
-    assert load(Settings).admin.token is None
+    assert load(DispatcherSettings).admin.token is None
 
 
 @pytest.mark.covers("R55")
@@ -35,7 +35,7 @@ def test_a_short_one_is_refused_without_saying_it(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("MSGX_ADMIN__TOKEN", "guess-me")
 
     with pytest.raises(SystemExit) as refused:
-        load(Settings)
+        load(DispatcherSettings)
 
     assert "MSGX_ADMIN__TOKEN" in str(refused.value)
     assert "guess-me" not in str(refused.value)
@@ -45,7 +45,7 @@ def test_a_short_one_is_refused_without_saying_it(monkeypatch: pytest.MonkeyPatc
 def test_a_long_one_is_kept_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MSGX_ADMIN__TOKEN", "sixteen-or-longer")
 
-    settings = load(Settings)
+    settings = load(DispatcherSettings)
 
     assert settings.admin.token is not None
     assert settings.admin.token.get_secret_value() == "sixteen-or-longer"
@@ -58,6 +58,6 @@ def test_the_read_only_token_must_be_another_one(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv(name, "sixteen-or-longer")
 
     with pytest.raises(SystemExit, match="read-token must be another one") as refused:
-        load(Settings)
+        load(DispatcherSettings)
 
     assert "sixteen-or-longer" not in str(refused.value)
