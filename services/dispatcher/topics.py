@@ -56,18 +56,17 @@ def wanted(kafka: Kafka, dispatch: Dispatch, target: Target) -> Topic:
 
 
 class Topics:
-    """The broker's topics, looked at and made; every call is bounded."""
+    """The broker's topics, looked at and made; every call is bounded, and has a client of its
+    own that it closes: one that is only dropped may go on knocking at the broker (B12)."""
 
     def __init__(self, kafka: Kafka) -> None:
         self._kafka = kafka
         self._timeout = kafka.produce_timeout.total_seconds()
-        self._admin = AdminClient(
-            {
-                "bootstrap.servers": kafka.bootstrap,
-                "socket.timeout.ms": round(self._timeout * 1000),
-                "log_level": 0,
-            }
-        )
+        self._config: dict[str, Any] = {
+            "bootstrap.servers": kafka.bootstrap,
+            "socket.timeout.ms": round(self._timeout * 1000),
+            "log_level": 0,
+        }
 
     def create(self, topic: Topic) -> bool:
         """Create `topic`; return False if there is one of its name.
@@ -86,9 +85,9 @@ class Topics:
             },
         )
         try:
-            self._result(
-                self._admin.create_topics([new], request_timeout=self._timeout)[topic.name]
-            )
+            with AdminClient(self._config) as admin:
+                made = admin.create_topics([new], request_timeout=self._timeout)
+                self._result(made[topic.name])
         except KafkaException as raised:
             if raised.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS:
                 return False
@@ -102,13 +101,14 @@ class Topics:
             Away: the broker does not answer.
         """
         try:
-            found = self._admin.list_topics(topic.name, timeout=self._timeout)
-            metadata = found.topics[topic.name]
-            if metadata.error is not None:
-                if metadata.error.code() in UNKNOWN:
-                    return [f"topic {topic.name} does not exist"]
-                raise KafkaException(metadata.error)
-            config = self._config(topic.name)
+            with AdminClient(self._config) as admin:
+                found = admin.list_topics(topic.name, timeout=self._timeout)
+                metadata = found.topics[topic.name]
+                if metadata.error is not None:
+                    if metadata.error.code() in UNKNOWN:
+                        return [f"topic {topic.name} does not exist"]
+                    raise KafkaException(metadata.error)
+                config = self._configured(admin, topic.name)
         except KafkaException as raised:
             if raised.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
                 # Whoever only writes need not have the right: nothing waits for this look.
@@ -116,9 +116,9 @@ class Topics:
             raise Away(f"Kafka does not describe {topic.name}: {_why(raised)}") from raised
         return _differences(topic, len(metadata.partitions), config)
 
-    def _config(self, name: str) -> dict[str, ConfigEntry]:
+    def _configured(self, admin: AdminClient, name: str) -> dict[str, ConfigEntry]:
         resource = ConfigResource(ResourceType.TOPIC, name)
-        asked = self._admin.describe_configs([resource], request_timeout=self._timeout)
+        asked = admin.describe_configs([resource], request_timeout=self._timeout)
         entries: dict[str, ConfigEntry] = self._result(asked[resource])
         return entries
 

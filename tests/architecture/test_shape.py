@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.architecture.sources import ALL, PRODUCT, modules, place, tree
 
 MOST_LINES: Final = 400
@@ -87,3 +89,23 @@ def _mutable(value: ast.expr) -> bool:
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
         return value.func.id in CONTAINERS
     return isinstance(value, MUTABLE)
+
+
+@pytest.mark.covers("B12")
+def test_a_client_of_the_brokers_administration_is_closed_where_it_was_made() -> None:
+    """One that is only dropped lives in a circle of its answers, and knocks at a broker that is
+    away."""
+    made, closed = [], []
+    for path in modules(*ALL):
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.With):
+                closed += [_at(path, item.context_expr) for item in node.items]
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "AdminClient":
+                made.append(_at(path, node))
+
+    assert made
+    assert set(made) <= set(closed)
+
+
+def _at(path: Path, node: ast.expr) -> tuple[str, int, int]:
+    return place(path), node.lineno, node.col_offset

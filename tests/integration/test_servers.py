@@ -54,15 +54,15 @@ def test_two_redis_databases_have_their_own_keys(redis_server_url: str) -> None:
 
 @pytest.mark.kafka
 def test_topics_under_a_prefix_go_away(kafka_bootstrap: str) -> None:
-    admin = AdminClient({"bootstrap.servers": kafka_bootstrap})
+    with AdminClient({"bootstrap.servers": kafka_bootstrap}) as admin:
 
-    def left(prefix: str) -> list[str]:
-        topics = admin.list_topics(timeout=PATIENCE_SECONDS).topics
-        return [name for name in topics if name.startswith(prefix)]
+        def left(prefix: str) -> list[str]:
+            topics = admin.list_topics(timeout=PATIENCE_SECONDS).topics
+            return [name for name in topics if name.startswith(prefix)]
 
-    with kafka.prefix(kafka_bootstrap) as own:
-        for made in admin.create_topics([NewTopic(f"{own}msg", 1, 1)]).values():
-            made.result(timeout=PATIENCE_SECONDS)
-        until(lambda: left(own) == [f"{own}msg"], "the topic is there")
+        with kafka.prefix(kafka_bootstrap) as own:
+            for made in admin.create_topics([NewTopic(f"{own}msg", 1, 1)]).values():
+                made.result(timeout=PATIENCE_SECONDS)
+            until(lambda: left(own) == [f"{own}msg"], "the topic is there")
 
-    until(lambda: left(own) == [], "no topic is left")
+        until(lambda: left(own) == [], "no topic is left")

@@ -59,7 +59,6 @@ def denied(
     operation: AclOperation = AclOperation.WRITE,
 ) -> Iterator[None]:
     """Let nobody do `operation` on a topic, or under a transactional id."""
-    admin = AdminClient({"bootstrap.servers": bootstrap})
     rule = (kind, name, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*")
     rules = [  # where there is a rule at all, nobody may do what none allows
         AclBinding(*rule, AclOperation.ALL, AclPermissionType.ALLOW),
@@ -67,18 +66,19 @@ def denied(
     ]
     chosen = AclBindingFilter(*rule, AclOperation.ANY, AclPermissionType.ANY)
 
-    def stand() -> int:
+    def stand(admin: AdminClient) -> int:
         return len(admin.describe_acls(chosen).result(timeout=PATIENCE_SECONDS))
 
-    for future in admin.create_acls(rules).values():
-        future.result(timeout=PATIENCE_SECONDS)
-    until(lambda: stand() == len(rules), "the broker minds the rules")
-    try:
-        yield
-    finally:
-        for future in admin.delete_acls([chosen]).values():
+    with AdminClient({"bootstrap.servers": bootstrap}) as admin:
+        for future in admin.create_acls(rules).values():
             future.result(timeout=PATIENCE_SECONDS)
-        until(lambda: stand() == 0, "the broker has forgotten the rules")
+        until(lambda: stand(admin) == len(rules), "the broker minds the rules")
+        try:
+            yield
+        finally:
+            for future in admin.delete_acls([chosen]).values():
+                future.result(timeout=PATIENCE_SECONDS)
+            until(lambda: stand(admin) == 0, "the broker has forgotten the rules")
 
 
 @contextmanager

@@ -162,9 +162,9 @@ def make_topics(given: DispatcherSettings, **of_msg: str) -> None:
     if of_msg:
         name = topic_name(given.kafka, Target.MSG)
         config = {key.replace("_", "."): value for key, value in of_msg.items()}
-        admin = AdminClient({"bootstrap.servers": given.kafka.bootstrap})
         new = NewTopic(name, given.kafka.partitions, 1, config=config)
-        admin.create_topics([new])[name].result(timeout=PATIENCE_SECONDS)
+        with AdminClient({"bootstrap.servers": given.kafka.bootstrap}) as admin:
+            admin.create_topics([new])[name].result(timeout=PATIENCE_SECONDS)
     for target in Target:
         broker.create(wanted(given.kafka, given.dispatch, target))
         ends(given, target)
@@ -266,14 +266,13 @@ def ends(given: DispatcherSettings, target: Target) -> dict[int, int]:
     """Return where each partition of the topic ends, whatever is still open before it; wait
     until the broker serves them all."""
     topic = topic_name(given.kafka, target)
-    admin = AdminClient({"bootstrap.servers": given.kafka.bootstrap})
     places = {
         TopicPartition(topic, number): OffsetSpec.latest()  # type: ignore[no-untyped-call]
         for number in range(given.kafka.partitions)
     }
     found: dict[int, int] = {}
 
-    def served() -> bool:
+    def served(admin: AdminClient) -> bool:
         asked = admin.list_offsets(places, isolation_level=IsolationLevel.READ_UNCOMMITTED)
         try:
             found.update(
@@ -284,7 +283,8 @@ def ends(given: DispatcherSettings, target: Target) -> dict[int, int]:
             return False
         return True
 
-    until(served, f"the broker serves {topic}")
+    with AdminClient({"bootstrap.servers": given.kafka.bootstrap}) as admin:
+        until(lambda: served(admin), f"the broker serves {topic}")
     return found
 
 

@@ -4,6 +4,7 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -55,8 +56,8 @@ class Kafka:
         """Say whether its metadata names a broker."""
         if not listens(place.port):
             return False
-        with contextlib.suppress(KafkaException):
-            client = AdminClient({"bootstrap.servers": self.url(place), "log_level": 0})
+        told: dict[str, Any] = {"bootstrap.servers": self.url(place), "log_level": 0}
+        with contextlib.suppress(KafkaException), AdminClient(told) as client:
             return bool(client.list_topics(timeout=2).brokers)
         return False
 

@@ -224,10 +224,9 @@ def test_a_topic_made_anew_while_running_gets_what_waited(
     given = settings(pg_dsn, kafka_bootstrap, kafka_prefix, produce_timeout=1)
     make_topics(given)
     add(pg, "7", 1)
-    admin = AdminClient({"bootstrap.servers": kafka_bootstrap})
     topic = topic_name(given.kafka, Target.MSG)
 
-    with relaying(given) as relay:
+    with AdminClient({"bootstrap.servers": kafka_bootstrap}) as admin, relaying(given) as relay:
         settle(relay, nothing_pending(pg), "the first event sent")
         admin.delete_topics([topic])[topic].result(timeout=PATIENCE_SECONDS)
         until(lambda: topic not in known(admin), "the topic gone")

@@ -85,10 +85,10 @@ def test_a_topic_of_another_kind_is_refused_with_what_is_wrong(
     bare: DispatcherSettings,
 ) -> None:
     name = topic_name(bare.kafka, Target.SCHD)
-    admin = AdminClient({"bootstrap.servers": bare.kafka.bootstrap})
     new = NewTopic(name, 3, 1, config={"cleanup.policy": "delete", "max.message.bytes": "9000"})
-    admin.create_topics([new])[name].result(timeout=PATIENCE_SECONDS)
-    until(lambda: name in admin.list_topics(timeout=PATIENCE_SECONDS).topics, "it is known")
+    with AdminClient({"bootstrap.servers": bare.kafka.bootstrap}) as admin:
+        admin.create_topics([new])[name].result(timeout=PATIENCE_SECONDS)
+        until(lambda: name in admin.list_topics(timeout=PATIENCE_SECONDS).topics, "it is known")
 
     said = topics(bare)
 

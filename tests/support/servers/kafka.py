@@ -17,12 +17,12 @@ def prefix(bootstrap: str) -> Iterator[str]:
     try:
         yield own
     finally:
-        admin = AdminClient({"bootstrap.servers": bootstrap})
-        known = admin.list_topics(timeout=PATIENCE_SECONDS).topics
-        left = [name for name in known if name.startswith(own)]
-        for deleted in admin.delete_topics(left).values() if left else ():
-            try:
-                deleted.result(timeout=PATIENCE_SECONDS)
-            except KafkaException as fault:  # the list may still name what the test deleted
-                if fault.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
-                    raise
+        with AdminClient({"bootstrap.servers": bootstrap}) as admin:
+            known = admin.list_topics(timeout=PATIENCE_SECONDS).topics
+            left = [name for name in known if name.startswith(own)]
+            for deleted in admin.delete_topics(left).values() if left else ():
+                try:
+                    deleted.result(timeout=PATIENCE_SECONDS)
+                except KafkaException as fault:  # the list may still name what the test deleted
+                    if fault.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                        raise
