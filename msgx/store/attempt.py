@@ -1,8 +1,7 @@
 """The three statements on every message's path: begin, write, end. Owner: processor.
 
-Each table's part stands in its own module; here the parts are put together, because what counts
-on
-this path is the number of statements.
+Each table's part stands in its own module; here the parts are put together, because what
+counts on this path is the number of statements.
 """
 
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from msgx.store import (
     flight_journal,
     flight_sql,
     identity_ledger,
+    listen,
     outbox,
     proc_state,
     service_term,
@@ -51,7 +51,8 @@ _END: Final = f"""
     WITH fence AS ({service_term.RELAXED}),
          done AS ({proc_state.FINISH}),
          released AS ({outbox.RELEASE}),
-         woken AS (SELECT pg_notify('msgx_released', '') WHERE EXISTS (SELECT FROM released))
+         woken AS (SELECT pg_notify('{listen.RELEASED}', '')
+                    WHERE EXISTS (SELECT FROM released))
     SELECT term, now, (SELECT msg_id FROM done), (SELECT count(*) FROM woken),
            CASE WHEN %(unlocks)s THEN ({service_term.UNLOCK_PIPELINE_AT_END}) ELSE true END
       FROM fence

@@ -12,6 +12,7 @@ from typing import Any, Final
 from msgx.domain.failure import ErrorClass, clean, fingerprint
 from msgx.domain.message import KeptText, Meta
 from msgx.domain.processing import PROCESSING, ProcState, Route, Trigger
+from msgx.store import listen
 from msgx.store.connect import Connection
 
 
@@ -86,7 +87,7 @@ _ROUTE: Final = f"""
            SET {_IDENTIFIED}, route = %(route)s, updated_at = msgx_now()
          WHERE msg_id = %(msg_id)s AND state IN ('PENDING', 'FAILED') AND route IS NULL
      RETURNING msg_id)
-    SELECT pg_notify('msgx_routed', '') FROM routed
+    SELECT pg_notify('{listen.ROUTED}', '') FROM routed
 """
 _FAIL: Final = """
     UPDATE proc_state

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgx.domain.processing import Route
 from msgx.domain.refdata import WHOLE
-from msgx.store import proc_state, service_term
+from msgx.store import listen, proc_state, service_term
 from msgx.store.connect import Connection
 from msgx.store.proc_state import Outcome, StaleState
 from msgx.store.service_term import Service
@@ -23,7 +23,7 @@ _END: Final = f"""
            AND state = ANY(%(sources)s) AND route = %(route)s
            AND EXISTS (SELECT FROM fence WHERE term = %(term)s)
      RETURNING msg_id),
-         woken AS (SELECT pg_notify('msgx_executed', '') FROM done)
+         woken AS (SELECT pg_notify('{listen.EXECUTED}', '') FROM done)
     SELECT term, now, (SELECT msg_id FROM done), (SELECT count(*) FROM woken) FROM fence
 """
 _NEWEST_WHOLE: Final = """
